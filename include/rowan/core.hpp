@@ -1,0 +1,12 @@
+// rowan/core.hpp: what every other part needs.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/device.hpp>
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>

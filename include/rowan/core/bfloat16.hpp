@@ -1,0 +1,36 @@
+// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
+#pragma once
+
+#include <rowan/detail/config.hpp>
+
+#include <bit>
+#include <cstdint>
+
+namespace rowan::inline v0 {
+
+/// 8 exponent and 7 fraction bits: float's range in two bytes. Storage only: arithmetic happens in float.
+/// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
+class bfloat16 {
+public:
+    bfloat16() = default;
+    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(std::bit_cast<std::uint32_t>(x))) {}
+    ROWAN_HD constexpr operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits_} << 16); }
+
+    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
+        bfloat16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+
+private:
+    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
+        std::uint32_t const nan = (x | 0x00400000U) >> 16;
+        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
+        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,92 @@
+// rowan/core/dtype.hpp: dtype<T>, all that rowan asks of an element type.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/fwd.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// To use an own element type `T`, specialise `rowan::dtype<T>` with
+///   sum            the type in which sums and products are formed; it needs + - * / and, for AdaGrad and its like, sqrt
+///   name           its name in messages and nets
+///   wire           its number in descriptors and checkpoints; own types count from 1000
+///   widen(T)       -> sum
+///   narrow(sum)    -> T, rounding as the type does
+/// `T` itself must be trivially copyable and default constructible.
+template <class T>
+concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+    requires(T const& x, typename dtype<T>::sum const& s) {
+        { dtype<T>::name } -> std::convertible_to<std::string_view>;
+        { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
+        { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
+        { dtype<T>::narrow(s) } -> std::same_as<T>;
+    };
+
+namespace detail {
+
+template <class T, class Sum>
+struct cast_dtype {
+    using sum = Sum;
+    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+};
+
+}  // namespace detail
+
+template <>
+struct dtype<float> : detail::cast_dtype<float, float> {
+    static constexpr std::string_view name = "f32";
+    static constexpr std::int32_t wire = 5;
+};
+
+template <>
+struct dtype<double> : detail::cast_dtype<double, double> {
+    static constexpr std::string_view name = "f64";
+    static constexpr std::int32_t wire = 6;
+};
+
+/// Integers are summed in 64 bits and wrap around when they are narrowed, as NumPy's do.
+template <>
+struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
+    static constexpr std::string_view name = "i32";
+    static constexpr std::int32_t wire = 2;
+};
+
+template <>
+struct dtype<std::int64_t> : detail::cast_dtype<std::int64_t, std::int64_t> {
+    static constexpr std::string_view name = "i64";
+    static constexpr std::int32_t wire = 3;
+};
+
+template <>
+struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
+    static constexpr std::string_view name = "u8";
+    static constexpr std::int32_t wire = 20;
+};
+
+/// A sum of truth values is their disjunction.
+template <>
+struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
+    static constexpr std::string_view name = "bool";
+    static constexpr std::int32_t wire = 0;
+};
+
+template <>
+struct dtype<float16> : detail::cast_dtype<float16, float> {
+    static constexpr std::string_view name = "f16";
+    static constexpr std::int32_t wire = 4;
+};
+
+template <>
+struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
+    static constexpr std::string_view name = "bf16";
+    static constexpr std::int32_t wire = 22;
+};
+
+}  // namespace rowan::inline v0

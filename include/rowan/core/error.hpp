@@ -1,0 +1,138 @@
+// rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The base of every error. Whatever throws one has checked all its arguments before it wrote anything.
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
+class IndexError : public Error {
+public:
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
+        : Error(field + "[" + std::to_string(position) + "] = " + std::to_string(value) + " is not in [0, " +
+                std::to_string(bound) + ")"),
+          field_(std::move(field)), position_(position), value_(value), bound_(bound) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< values in [0, bound) are good
+
+private:
+    std::string field_;
+    std::size_t position_;
+    std::int64_t value_;
+    std::int64_t bound_;
+};
+
+/// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
+class ShapeError : public Error {
+public:
+    ShapeError(std::string field, std::string actual, std::string expected)
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
+          expected_(std::move(expected)) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::string const& actual() const noexcept { return actual_; }
+    std::string const& expected() const noexcept { return expected_; }
+
+private:
+    std::string field_;
+    std::string actual_;
+    std::string expected_;
+};
+
+/// A number that no computation can use: `learning_rate is nan, expected a finite number`.
+class ValueError : public Error {
+public:
+    ValueError(std::string field, double value, std::string const& expected)
+        : Error(field + " is " + std::to_string(value) + ", expected " + expected), field_(std::move(field)), value_(value) {}
+
+    std::string const& field() const noexcept { return field_; }
+    double value() const noexcept { return value_; }
+
+private:
+    std::string field_;
+    double value_;
+};
+
+/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than lod[1][1] = 5`.
+class LodError : public Error {
+public:
+    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string const& reason)
+        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " + reason),
+          level_(level), position_(position), value_(value) {}
+
+    std::size_t level() const noexcept { return level_; }
+    std::size_t position() const noexcept { return position_; }
+    std::int64_t value() const noexcept { return value_; }
+
+private:
+    std::size_t level_;
+    std::size_t position_;
+    std::int64_t value_;
+};
+
+/// Element types that do not fit together: `table is f32, expected bf16`.
+class TypeError : public Error {
+public:
+    TypeError(std::string field, std::string const& actual, std::string const& expected)
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)) {}
+
+    std::string const& field() const noexcept { return field_; }
+
+private:
+    std::string field_;
+};
+
+/// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
+class FormatError : public Error {
+public:
+    FormatError(std::uint64_t offset, std::string field, std::string const& reason)
+        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {}
+
+    std::uint64_t offset() const noexcept { return offset_; }
+    std::string const& field() const noexcept { return field_; }
+
+private:
+    std::uint64_t offset_;
+    std::string field_;
+};
+
+/// The operating system refused: `open model.rowan: No such file or directory`.
+class IoError : public Error {
+public:
+    IoError(std::string const& operation, std::string path, std::string const& reason, int code)
+        : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+
+    std::string const& path() const noexcept { return path_; }
+    int code() const noexcept { return code_; }  ///< errno
+
+private:
+    std::string path_;
+    int code_;
+};
+
+/// A net that cannot run: an unknown operator, a missing variable, a cycle.
+class GraphError : public Error {
+public:
+    using Error::Error;
+};
+
+/// CUDA refused.
+class CudaError : public Error {
+public:
+    using Error::Error;
+};
+
+}  // namespace rowan::inline v0

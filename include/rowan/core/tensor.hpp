@@ -1,0 +1,198 @@
+// rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/nested.hpp>
+#include <rowan/detail/storage.hpp>
+#include <rowan/detail/xtensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+namespace xt {
+
+template <class T>
+struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
+    using storage_type = rowan::detail::Storage<T>;
+    using reference = T&;
+    using const_reference = T const&;
+    using size_type = std::size_t;
+    using shape_type = dynamic_shape<std::size_t>;
+    using strides_type = get_strides_t<shape_type>;
+    using backstrides_type = strides_type;
+    using inner_shape_type = shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = strides_type;
+    using temporary_type = rowan::Tensor<T, rowan::Cpu>;
+    static constexpr layout_type layout = layout_type::row_major;
+};
+
+template <class T>
+struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable_types<rowan::Tensor<T, rowan::Cpu>> {};
+
+}  // namespace xt
+
+namespace rowan::inline v0 {
+
+/// A row-major array of `T`, of any rank. Expressions of xtensor read it and are assigned to it: `t = xt::exp(t) + 1`.
+///
+/// A copy is deep. `share()` and `slice()` see the same elements and keep them alive. `=` gives a tensor new contents and never
+/// writes through an alias; compound assignment, element access and `xt::noalias(t) = …` write in place, so all aliases see it.
+/// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
+template <class T>
+class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
+    static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
+
+    using container = xt::xstrided_container<Tensor>;
+    using semantic = xt::xcontainer_semantic<Tensor>;
+
+public:
+    using shape_type = typename container::shape_type;
+
+    Tensor() { resize(shape_type{0}); }
+
+    /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
+    /// errors   ShapeError if lists of one depth differ in length
+    Tensor(std::initializer_list<detail::Nested<T>> list) {
+        shape_type shape;
+        detail::Nested<T>::shape_of(list, shape);
+        resize(shape);
+        detail::Nested<T>::copy(list, shape, 0, data_.data());
+    }
+
+    /// Evaluates an expression of xtensor.
+    template <class E>
+    Tensor(xt::xexpression<E> const& e) {
+        semantic::assign(e);
+    }
+
+    /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
+    /// errors   ShapeError if the size in bytes does not fit 63 bits; std::bad_alloc
+    static Tensor from_shape(shape_type const& shape) {
+        Tensor t;
+        t.resize(shape);
+        return t;
+    }
+    static Tensor full(shape_type const& shape, T value) {
+        Tensor t = from_shape(shape);
+        std::fill(t.data_.begin(), t.data_.end(), value);
+        return t;
+    }
+    static Tensor zeros(shape_type const& shape) { return full(shape, T{}); }
+
+    Tensor(Tensor const&) = default;
+    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor& operator=(Tensor const&) = default;
+    Tensor& operator=(Tensor&& other) noexcept {
+        Tensor moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~Tensor() = default;
+
+    template <class E>
+    Tensor& operator=(xt::xexpression<E> const& e) {
+        return semantic::operator=(e);
+    }
+
+    /// An alias: the same elements under this tensor's present shape.
+    Tensor share() const { return alias(0, this->size(), this->shape()); }
+
+    /// An alias of rows [begin, end).
+    /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
+    Tensor slice(std::size_t begin, std::size_t end) const {
+        std::size_t const rows = checked_rows();
+        if (end > rows) throw IndexError("slice", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(rows) + 1);
+        if (begin > end) throw IndexError("slice", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+        shape_type shape = this->shape();
+        shape[0] = end - begin;
+        return alias(begin * row_size(), (end - begin) * row_size(), shape);
+    }
+
+    /// An alias of the same elements in another shape.
+    /// errors   ShapeError if the number of elements differs
+    Tensor reshaped(shape_type const& shape) const {
+        if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
+            throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
+        }
+        return alias(0, this->size(), shape);
+    }
+
+    /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
+    /// errors   as from_shape, with the tensor as it was
+    template <class Shape = shape_type>
+    void resize(Shape const& shape, bool = false) {
+        shape_type const dims(shape.begin(), shape.end());
+        data_.resize(detail::checked_size("tensor", dims, sizeof(T)));
+        container::resize(dims, true);
+    }
+
+    /// Elements per row: the product of all dims but the first.
+    std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
+
+    /// The elements of row `i`.
+    /// errors   IndexError unless i < shape(0); ShapeError for rank 0
+    std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+
+    void swap(Tensor& other) noexcept {
+        std::swap(container::shape_impl(), other.container::shape_impl());
+        std::swap(container::strides_impl(), other.container::strides_impl());
+        std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+        std::swap(data_, other.data_);
+    }
+
+    // In place, where xtensor would evaluate into new memory and leave the aliases behind.
+    // errors   ShapeError if the result would have another shape
+    using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
+    using semantic::operator&=, semantic::operator|=, semantic::operator^=;
+    template <class E> Tensor& operator+=(xt::xexpression<E> const& e) { return write(*this + e.derived_cast()); }
+    template <class E> Tensor& operator-=(xt::xexpression<E> const& e) { return write(*this - e.derived_cast()); }
+    template <class E> Tensor& operator*=(xt::xexpression<E> const& e) { return write(*this * e.derived_cast()); }
+    template <class E> Tensor& operator/=(xt::xexpression<E> const& e) { return write(*this / e.derived_cast()); }
+    template <class E> Tensor& operator%=(xt::xexpression<E> const& e) { return write(*this % e.derived_cast()); }
+    template <class E> Tensor& operator&=(xt::xexpression<E> const& e) { return write(*this & e.derived_cast()); }
+    template <class E> Tensor& operator|=(xt::xexpression<E> const& e) { return write(*this | e.derived_cast()); }
+    template <class E> Tensor& operator^=(xt::xexpression<E> const& e) { return write(*this ^ e.derived_cast()); }
+
+private:
+    friend class xt::xcontainer<Tensor>;
+    detail::Storage<T>& storage_impl() noexcept { return data_; }
+    detail::Storage<T> const& storage_impl() const noexcept { return data_; }
+
+    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const {
+        Tensor t;
+        t.data_ = data_.alias(begin, size);
+        t.container::resize(shape, true);
+        return t;
+    }
+
+    Tensor& write(Tensor const& result) {
+        if (result.shape() != this->shape()) {
+            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()), detail::shape_text(this->shape()));
+        }
+        std::copy_n(result.data_.data(), result.size(), data_.data());
+        return *this;
+    }
+
+    std::size_t checked_rows() const {
+        if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+        return this->shape()[0];
+    }
+    std::size_t checked_row(std::size_t i) const {
+        std::size_t const rows = checked_rows();
+        if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+        return i;
+    }
+
+    detail::Storage<T> data_;
+};
+
+}  // namespace rowan::inline v0

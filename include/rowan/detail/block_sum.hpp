@@ -1,0 +1,70 @@
+// rowan/detail/block_sum.hpp: the sum of a row's contributions, in the order that rowan promises.
+#pragma once
+
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Contributions per block: the first level of the sum adds blocks of 64 in input order, the next 64 of those, and so on.
+inline constexpr std::size_t block_size = 64;
+
+/// Sums rows of a value that lie at given positions. One per thread: it owns the memory of the partial sums.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most`: the largest number of contributions that will be summed
+    BlockSum(T const* value, std::size_t width, std::size_t most) : value_(value), width_(width) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
+    }
+
+    /// The sum of the rows at positions [first, first + n), n > 0; good until the next call. `ahead` more positions follow and are
+    /// asked for in advance.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead > lookahead) prefetch_row<false>(row(first[lookahead]), width_ * sizeof(T));
+                return row(*first);
+            }
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + lookahead < known) prefetch_row<false>(row(first[i + lookahead]), width_ * sizeof(T));
+                if (i == 0) {
+                    for_lanes<S>(copy_lanes{}, width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                }
+            }
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
+    }
+
+    T const* value_;
+    std::size_t width_;
+    std::vector<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,207 @@
+// rowan/detail/lanes.hpp: one formula, run over the elements of rows by SIMD registers or one at a time, with the same bits.
+#pragma once
+
+#include <rowan/core/dtype.hpp>
+#include <rowan/detail/config.hpp>
+
+#include <xsimd/xsimd.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class T>
+using sum_t = typename dtype<T>::sum;
+
+/// The type in which values of all of `T...` are computed together.
+template <class... T>
+using compute_t = std::common_type_t<sum_t<T>...>;
+
+/// Integers take no fractions: a table of them is updated by integers only.
+template <class To, class... From>
+concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) &&
+    requires { typename compute_t<To, From...>; } && std::constructible_from<sum_t<To>, compute_t<To, From...>>;
+
+template <class S>
+inline constexpr bool has_batch = std::is_same_v<S, float> || std::is_same_v<S, double>;
+
+template <class V>
+inline constexpr bool is_batch = false;
+template <class S, class A>
+inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
+
+/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call.
+template <class V>
+ROWAN_INLINE V rounded(V x) {
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__AVX512F__)
+#define ROWAN_FLOAT_REGISTER "+v"
+#elif defined(__x86_64__)
+#define ROWAN_FLOAT_REGISTER "+x"
+#else
+#define ROWAN_FLOAT_REGISTER "+w"
+#endif
+    if constexpr (is_batch<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        return x;
+    } else if constexpr (has_batch<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x));
+        return x;
+    }
+#undef ROWAN_FLOAT_REGISTER
+#endif
+    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+    return x;
+}
+
+/// Integers wrap around.
+template <class V>
+ROWAN_INLINE V plus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a + b;
+    }
+}
+
+template <class V>
+ROWAN_INLINE V product(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return rounded(a * b);
+    }
+}
+
+/// A setting, in the type that a formula computes in.
+template <class V>
+ROWAN_INLINE V constant(double x) {
+    if constexpr (is_batch<V>) {
+        return V(static_cast<typename V::value_type>(x));
+    } else {
+        return static_cast<V>(x);
+    }
+}
+
+template <class V>
+ROWAN_INLINE V square_root(V const& x) {
+    using std::sqrt;
+    using xsimd::sqrt;
+    return sqrt(x);
+}
+
+template <class Mask, class V>
+ROWAN_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    if constexpr (is_batch<V>) {
+        return xsimd::select(mask, yes, no);
+    } else {
+        return mask ? yes : no;
+    }
+}
+
+/// `V` lanes of `T` from memory, widened.
+template <class V, class T>
+ROWAN_INLINE V load(T const* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        return *p;
+    } else if constexpr (!is_batch<V>) {
+        return static_cast<V>(dtype<T>::widen(*p));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        return V::load_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
+        return V::load_unaligned(wide);
+    }
+}
+
+template <class V, class T>
+ROWAN_INLINE void store(V const& x, T* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        *p = x;
+    } else if constexpr (!is_batch<V>) {
+        *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        x.store_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        x.store_unaligned(wide);
+        for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
+    }
+}
+
+/// What a pointer's elements are passed as: constants by value, the others by reference and stored afterwards.
+template <class V, class Formula, class... T>
+ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
+    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
+    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        ([&] {
+            if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
+        }(), ...);
+    }(std::index_sequence_for<T...>{});
+}
+
+/// Calls formula(x...) with the i-th elements of all `p`, i in [0, n), as numbers of type `S`; pointers to non-const are written back.
+/// The formula is a template that a SIMD register and a single number both fit: lanes do not mix, so the bits are the same.
+template <class S, class Formula, class... T>
+ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        std::size_t i = 0;
+        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
+        if (i == n) return;
+        std::size_t const rest = n - i;
+        std::tuple<std::array<std::remove_const_t<T>, V::size>...> tail{};
+        [&]<std::size_t... k>(std::index_sequence<k...>) {
+            (std::copy_n(p + i, rest, std::get<k>(tail).data()), ...);
+            apply_lanes<V>(formula, static_cast<T*>(std::get<k>(tail).data())...);
+            ([&] {
+                if constexpr (!std::is_const_v<T>) std::copy_n(std::get<k>(tail).data(), rest, p + i);
+            }(), ...);
+        }(std::index_sequence_for<T...>{});
+    } else {
+        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+    }
+}
+
+/// to = from
+struct copy_lanes {
+    template <class V>
+    ROWAN_INLINE void operator()(V const& from, V& to) const {
+        to = from;
+    }
+};
+
+/// to += from
+struct add_lanes {
+    template <class V>
+    ROWAN_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, from);
+    }
+};
+
+/// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
+template <class S, class T, class Map>
+S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+    std::array<S, 16> part;
+    for (auto& p : part) p = constant<S>(0.0);
+    auto const add = [&](auto const& value, auto& p) { p = plus(p, map(value)); };
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part.data());
+    for_lanes<S>(add, n - i, x + i, part.data());
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
+    }
+    return part[0];
+}
+
+}  // namespace rowan::inline v0::detail

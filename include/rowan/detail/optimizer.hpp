@@ -1,0 +1,54 @@
+// rowan/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+#pragma once
+
+#include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <span>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// What an optimizer takes as a gradient.
+template <class G>
+inline constexpr bool is_gradient = false;
+template <class T, class D>
+inline constexpr bool is_gradient<Tensor<T, D>> = true;
+template <class T, class D>
+inline constexpr bool is_gradient<SelectedRows<T, D>> = true;
+template <class G>
+concept gradient = is_gradient<G>;
+
+/// An element-wise formula as a rule of update_rows.
+template <class Formula>
+struct LaneRule {
+    static constexpr bool elementwise = true;
+    Formula formula;
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
+    }
+};
+
+/// Element-wise optimizers keep their state in tensors of the parameter's shape.
+template <class P, class S>
+void check_state(char const* field, Tensor<P> const& param, Tensor<S> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()), shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...), "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that converts to each");
+}
+
+/// A rate of decay, in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail

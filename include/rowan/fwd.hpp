@@ -1,0 +1,25 @@
+// rowan/fwd.hpp: the public class templates, declared with their default arguments.
+#pragma once
+
+#include <rowan/version.hpp>
+
+namespace rowan::inline v0 {
+
+struct Cpu;
+
+template <class T>
+struct dtype;
+
+template <class Device = Cpu>
+class Ids;
+
+template <class T, class Device = Cpu>
+class Tensor;
+
+template <class T, class Device = Cpu>
+class SelectedRows;
+
+template <class Device = Cpu>
+class RowPlan;
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,7 @@
+// rowan/rowan.hpp: all of rowan but CUDA and nanopb.
+#pragma once
+
+#include <rowan/core.hpp>
+#include <rowan/fwd.hpp>
+#include <rowan/sparse.hpp>
+#include <rowan/version.hpp>

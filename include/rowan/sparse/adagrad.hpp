@@ -1,0 +1,69 @@
+// rowan/sparse/adagrad.hpp: adagrad, a step that shrinks for elements that have moved much.
+#pragma once
+
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+namespace rowan::inline v0 {
+
+struct AdagradOptions {
+    double learning_rate = 0.01;
+    double epsilon = 1e-6;  ///< outside the root
+};
+
+namespace detail {
+
+inline void check(AdagradOptions const& options) {
+    check_finite("learning_rate", options.learning_rate);
+    check_finite("epsilon", options.epsilon);
+}
+
+struct adagrad_formula {
+    AdagradOptions options;
+
+    template <class V>
+    ROWAN_INLINE void operator()(V const& g, V& p, V& m) const {
+        m = m + product(g, g);
+        p = p - product(constant<V>(options.learning_rate), g) / (square_root(m) + constant<V>(options.epsilon));
+    }
+};
+
+template <class P, class M>
+LaneRule<adagrad_formula> adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment, AdagradOptions options) {
+    check(options);
+    check_state("moment", param, moment);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of AdaGrad (Duchi et al. 2011) on the rows that `grad` names, duplicates summed first:
+///     m += g²;  p -= learning_rate · g / (√m + epsilon)
+/// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match
+/// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
+template <class P, class M, detail::gradient G>
+void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, detail::adagrad_rule(param, moment, options), param, moment);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class P, class M, class G>
+void adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value, AdagradOptions options = {}) {
+    detail::check_types<G, P, M>();
+    update_rows(exec, plan, value, detail::adagrad_rule(param, moment, options), param, moment);
+}
+
+template <class P, class M, detail::gradient G, class Device>
+void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+    adagrad(Device{}, param, moment, grad, options);
+}
+
+template <class P, class M, class G, class Device>
+void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<G, Device> const& value,
+             AdagradOptions options = {}) {
+    adagrad(Device{}, plan, param, moment, value, options);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,91 @@
+// rowan/sparse/adam.hpp: adam, the lazy form: rows not named stay as they are.
+#pragma once
+
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <cstdint>
+
+namespace rowan::inline v0 {
+
+struct AdamOptions {
+    double learning_rate = 0.001;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;   ///< outside the root
+    std::int64_t step = 1;   ///< which step this is, counted from 1: the caller advances it, also over batches that touch nothing
+};
+
+namespace detail {
+
+struct adam_formula {
+    AdamOptions options;
+    double correction1;
+    double correction2;
+
+    template <class V>
+    ROWAN_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
+        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
+        V const mean = m / constant<V>(correction1);
+        V const root = square_root(v / constant<V>(correction2)) + constant<V>(options.epsilon);
+        p = p - product(constant<V>(options.learning_rate), mean) / root;
+    }
+};
+
+/// x to the n-th power by products alone: the same bits with every mathematics library.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+template <class P, class M, class V>
+LaneRule<adam_formula> adam_rule(Tensor<P> const& param, Tensor<M> const& moment1, Tensor<V> const& moment2, AdamOptions options) {
+    check_finite("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_finite("epsilon", options.epsilon);
+    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
+    check_state("moment1", param, moment1);
+    check_state("moment2", param, moment2);
+    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)}};
+}
+
+}  // namespace detail
+
+/// One step of Adam (Kingma and Ba 2015) on the rows that `grad` names, duplicates summed first:
+///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
+///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
+/// Lazy: moments of rows not named do not decay, and those rows do not move. With a dense `grad` it is the usual Adam.
+/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match
+/// cost     as adagrad, with two states
+template <class P, class M, class V, detail::gradient G>
+void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, AdamOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, V>();
+    update_rows(exec, grad, detail::adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class P, class M, class V, class G>
+void adam(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, Tensor<G> const& value, AdamOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    update_rows(exec, plan, value, detail::adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+template <class P, class M, class V, detail::gradient G, class Device>
+void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad, AdamOptions options = {}) {
+    adam(Device{}, param, moment1, moment2, grad, options);
+}
+
+template <class P, class M, class V, class G, class Device>
+void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, Tensor<G, Device> const& value,
+          AdamOptions options = {}) {
+    adam(Device{}, plan, param, moment1, moment2, value, options);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,97 @@
+// rowan/sparse/ftrl.hpp: ftrl, follow the regularised leader: weights that are exactly zero until they matter.
+#pragma once
+
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <cmath>
+
+namespace rowan::inline v0 {
+
+struct FtrlOptions {
+    double learning_rate = 0.01;
+    double l1 = 0.0;
+    double l2 = 0.0;
+    double lr_power = -0.5;  ///< in [-1, 0]; -0.5 is the usual square root
+};
+
+namespace detail {
+
+struct ftrl_formula {
+    FtrlOptions options;
+
+    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element.
+    template <class V>
+    ROWAN_INLINE V grown(V const& x) const {
+        if (options.lr_power == -0.5) return square_root(x);
+        if constexpr (is_batch<V>) {
+            alignas(64) typename V::value_type lane[V::size];
+            x.store_unaligned(lane);
+            for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
+            return V::load_unaligned(lane);
+        } else {
+            using std::pow;
+            return static_cast<V>(pow(x, constant<V>(-options.lr_power)));
+        }
+    }
+
+    template <class V>
+    ROWAN_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+        V const zero = constant<V>(0.0);
+        V const l1 = constant<V>(options.l1 + 1e-10);
+        V const rate = constant<V>(options.learning_rate);
+        V const sum = s + product(g, g);
+        V const power = grown(sum);
+        l = l + g - product((power - grown(s)) / rate, p);
+        V const y = power / rate + constant<V>(2.0 * (options.l2 + 1e-10));
+        V const x = choose(l > zero, l1 - l, zero - l1 - l);
+        p = choose(choose(l > zero, l, zero - l) > l1, x / y, zero);
+        s = sum;
+    }
+};
+
+template <class P, class S, class L>
+LaneRule<ftrl_formula> ftrl_rule(Tensor<P> const& param, Tensor<S> const& squared, Tensor<L> const& linear, FtrlOptions options) {
+    check_finite("learning_rate", options.learning_rate);
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
+    check_finite("l1", options.l1);
+    check_finite("l2", options.l2);
+    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0)) throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
+    check_state("squared", param, squared);
+    check_state("linear", param, linear);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of FTRL-proximal (McMahan et al. 2013) on the rows that `grad` names, duplicates summed first, with q = -lr_power:
+///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0        (1e-10 is added to l1 and l2)
+/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match
+/// cost     as adagrad, with two states
+template <class P, class S, class L, detail::gradient G>
+void ftrl(Cpu exec, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, G const& grad, FtrlOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, L>();
+    update_rows(exec, grad, detail::ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class P, class S, class L, class G>
+void ftrl(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, Tensor<G> const& value, FtrlOptions options = {}) {
+    detail::check_types<G, P, S, L>();
+    update_rows(exec, plan, value, detail::ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+template <class P, class S, class L, detail::gradient G, class Device>
+void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad, FtrlOptions options = {}) {
+    ftrl(Device{}, param, squared, linear, grad, options);
+}
+
+template <class P, class S, class L, class G, class Device>
+void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, Tensor<G, Device> const& value,
+          FtrlOptions options = {}) {
+    ftrl(Device{}, plan, param, squared, linear, value, options);
+}
+
+}  // namespace rowan::inline v0

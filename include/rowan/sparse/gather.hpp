@@ -1,0 +1,89 @@
+// rowan/sparse/gather.hpp: gather, the rows of a table that ids name.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+template <class T>
+void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
+    std::size_t const width = table.row_size();
+    std::size_t const bytes = width * sizeof(T);
+    if (bytes == 0) return;
+    bool const stream = ids.size() * bytes >= stream_from;
+    std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+    ids.visit([&](auto list) {
+        parallel_for(exec, list.size(), grain, [&](std::size_t begin, std::size_t end) {
+            T const* const rows = table.data();
+            auto row = [&](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            for (std::size_t i = begin; i < std::min(end, begin + lookahead); ++i) prefetch_row<false>(row(i), bytes);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + lookahead < end) prefetch_row<false>(row(i + lookahead), bytes);
+                if (stream) {
+                    stream_copy(out + i * width, row(i), bytes);
+                } else {
+                    std::memcpy(out + i * width, row(i), bytes);
+                }
+            }
+            if (stream) stream_end();
+        });
+    });
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height)
+/// cost     O(n * width), one read and one write of n rows, no allocation
+/// requires out shares no memory with table
+template <class T>
+void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape) throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    detail::gather_rows(exec, table, ids, out.data());
+}
+
+/// The rows of `table` that `ids` name, in their order: an embedding's forward pass.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     as gather_into, and the result's allocation
+template <class T>
+Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
+    detail::check_rows("table", table);
+    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    auto out = Tensor<T>::from_shape(detail::gathered_shape(ids.shape(), table.shape()));
+    detail::gather_rows(exec, table, ids, out.data());
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(Device{}, table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(Device{}, table, ids);
+}
+
+}  // namespace rowan::inline v0

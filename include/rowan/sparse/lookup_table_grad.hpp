@@ -1,0 +1,62 @@
+// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
+/// Ids equal to `padding_id` get none.
+/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
+/// errors   ShapeError if height is negative or out_grad does not begin with ids.shape; IndexError if an id or padding_id is not in
+///          [0, height)
+/// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
+template <class T>
+SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, std::int64_t height,
+                                  std::optional<std::int64_t> padding_id = std::nullopt) {
+    if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
+    auto const& dims = ids.shape();
+    auto const& shape = out_grad.shape();
+    if (shape.size() < dims.size() || !std::equal(dims.begin(), dims.end(), shape.begin())) {
+        throw ShapeError("out_grad.shape()", detail::shape_text(shape), "to begin with " + detail::shape_text(dims) + ", the shape of ids");
+    }
+    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", 0, *padding_id, height);
+    detail::check_ids(exec, "ids", ids, height);
+
+    typename Tensor<T>::shape_type rows_shape{ids.size()};
+    rows_shape.insert(rows_shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(dims.size()), shape.end());
+    Tensor<T> value = dims.size() == 1 ? std::move(out_grad) : out_grad.reshaped(rows_shape);
+    if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
+
+    std::vector<std::int64_t> kept;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] != *padding_id) kept.push_back(ids[i]);
+    }
+    rows_shape[0] = kept.size();
+    auto kept_value = Tensor<T>::from_shape(rows_shape);
+    std::size_t const width = value.row_size();
+    T* to = kept_value.data();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] != *padding_id) to = std::copy_n(value.data() + i * width, width, to);
+    }
+    return detail::SelectedRowsAccess::make(height, kept, std::move(kept_value));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad, std::int64_t height,
+                                          std::optional<std::int64_t> padding_id = std::nullopt) {
+    return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
+}
+
+}  // namespace rowan::inline v0

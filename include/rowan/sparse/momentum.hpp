@@ -1,0 +1,88 @@
+// rowan/sparse/momentum.hpp: momentum, gradient descent with a velocity.
+#pragma once
+
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <span>
+
+namespace rowan::inline v0 {
+
+struct MomentumOptions {
+    double learning_rate = 0.01;
+    double momentum = 0.9;      ///< mu: what is left of the velocity after a step
+    bool nesterov = false;
+    double weight_decay = 0.0;  ///< L2: this times p is added to the gradient of a row touched
+};
+
+namespace detail {
+
+template <bool nesterov>
+struct momentum_formula {
+    MomentumOptions options;
+
+    template <class V>
+    ROWAN_INLINE void operator()(V const& grad, V& p, V& v) const {
+        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        v = product(constant<V>(options.momentum), v) + g;
+        V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+struct momentum_rule_t {
+    static constexpr bool elementwise = true;
+    MomentumOptions options;
+
+    template <class G, class P, class M>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
+        if (options.nesterov) {
+            LaneRule<momentum_formula<true>>{{options}}(g, p, v);
+        } else {
+            LaneRule<momentum_formula<false>>{{options}}(g, p, v);
+        }
+    }
+};
+
+template <class P, class M>
+momentum_rule_t momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity, MomentumOptions options) {
+    check_finite("learning_rate", options.learning_rate);
+    check_finite("momentum", options.momentum);
+    check_finite("weight_decay", options.weight_decay);
+    check_state("velocity", param, velocity);
+    return {options};
+}
+
+}  // namespace detail
+
+/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows that `grad` names, duplicates summed first:
+///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v        (Nesterov: p -= learning_rate · (g + mu · v))
+/// Lazy: the velocity of a row not named does not decay, and the row does not move.
+/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match
+/// cost     as adagrad
+template <class P, class V, detail::gradient G>
+void momentum(Cpu exec, Tensor<P>& param, Tensor<V>& velocity, G const& grad, MomentumOptions options = {}) {
+    detail::check_types<typename G::value_type, P, V>();
+    update_rows(exec, grad, detail::momentum_rule(param, velocity, options), param, velocity);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class P, class V, class G>
+void momentum(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<V>& velocity, Tensor<G> const& value, MomentumOptions options = {}) {
+    detail::check_types<G, P, V>();
+    update_rows(exec, plan, value, detail::momentum_rule(param, velocity, options), param, velocity);
+}
+
+template <class P, class V, detail::gradient G, class Device>
+void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
+    momentum(Device{}, param, velocity, grad, options);
+}
+
+template <class P, class V, class G, class Device>
+void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
+              MomentumOptions options = {}) {
+    momentum(Device{}, plan, param, velocity, value, options);
+}
+
+}  // namespace rowan::inline v0

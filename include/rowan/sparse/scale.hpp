@@ -1,0 +1,48 @@
+// rowan/sparse/scale.hpp: scale, a gradient times a number.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// What values of `T` are multiplied by: double, for integers std::int64_t.
+template <class T>
+using factor_t = std::conditional_t<std::integral<detail::sum_t<T>>, std::int64_t, double>;
+
+/// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
+/// errors   none: a factor that is not finite gives what arithmetic gives
+/// cost     O(n * width)
+template <class T>
+SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, factor_t<T> factor) {
+    using S = detail::sum_t<T>;
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    auto value = Tensor<T>::from_shape(g.value().shape());
+    parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
+        auto const times = [&](auto const& x, auto& to) {
+            using V = std::remove_cvref_t<decltype(to)>;
+            if constexpr (std::integral<V>) {
+                to = detail::product(x, factor);
+            } else {
+                to = detail::product(x, detail::constant<V>(factor));
+            }
+        };
+        detail::for_lanes<S>(times, end - begin, g.value().data() + begin, value.data() + begin);
+    });
+    return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, std::type_identity_t<factor_t<T>> factor) {
+    return scale(Device{}, g, factor);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,64 @@
+// rowan/sparse/scatter_add.hpp: scatter_add, rows added to a table, duplicates in input order.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/owned_rows.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class U>
+void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> const& src) {
+    static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
+    std::size_t const width = src.row_size();
+    for_each_owned(exec, ids, src, dst, [=](U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, width, from, to); });
+}
+
+}  // namespace detail
+
+/// dst[ids[i]] += src[i] for every i, in order.
+/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height)
+/// cost     O(n * width), every row of src read once, every row of dst touched read and written; no allocation that grows with n;
+///          the bits of the serial loop for any number of threads
+/// requires src shares no memory with dst
+template <class T, class U>
+void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
+    detail::check_rows("dst", dst);
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
+    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
+    detail::check_trailing("src", src, 1, dst.shape());
+    detail::check_ids(exec, "ids", ids, detail::height_of(dst));
+    detail::scatter_add_rows(exec, dst, ids, src);
+}
+
+/// dst[row] += value for every row of `g`, in order.
+/// shapes   dst has the shape of g
+/// errors   ShapeError if shapes do not match
+/// cost     as above
+template <class T, class U>
+void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
+    SelectedRows<U>::check_value(g.value(), g.rows().size());
+    detail::check_height("dst", dst, g.height());
+    detail::check_trailing("dst", dst, 1, g.value().shape());
+    detail::scatter_add_rows(exec, dst, g.rows(), g.value());
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
+    scatter_add(Device{}, dst, ids, src);
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
+    scatter_add(Device{}, dst, g);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,155 @@
+// rowan/sparse/selected_rows.hpp: SelectedRows<T>, some rows of a tall tensor.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+struct SelectedRowsAccess;
+}
+
+/// Some rows of a tensor of `height` rows: the gradient of a table of which a batch touched a few.
+///
+///     height 6    rows  [4 1 4]      value [1 2]     stands for   0: [0 0]
+///                                          [3 4]                  1: [3 4]
+///                                          [5 6]                  4: [6 8]   duplicates add up
+///
+/// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
+template <class T>
+class SelectedRows<T, Cpu> {
+    static_assert(element<T>, "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T>::shape_type;
+
+    /// Height 0, no rows.
+    SelectedRows() = default;
+
+    /// shapes   rows [n], value [n, ...]
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
+    ///          IndexError if a row is not in [0, height)
+    /// cost     O(n); the rows are copied, the value is taken over
+    SelectedRows(std::int64_t height, Ids<> rows, Tensor<T> value) {
+        if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
+        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+        check_value(value, rows.size());
+        detail::check_ids(Cpu{}, "rows", rows, height);
+        *this = SelectedRows(trusted{}, height, rows, std::move(value));
+    }
+
+    SelectedRows(SelectedRows const&) = default;
+    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
+    SelectedRows& operator=(SelectedRows const& other) {
+        SelectedRows copy(other);
+        swap(copy);
+        return *this;
+    }
+    SelectedRows& operator=(SelectedRows&& other) noexcept {
+        SelectedRows moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~SelectedRows() = default;
+
+    std::int64_t height() const noexcept { return height_; }
+    std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
+
+    /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim
+    /// gets a ShapeError from the next function that it is given to.
+    Tensor<T> const& value() const noexcept { return value_; }
+    Tensor<T>& value() noexcept { return value_; }
+
+    /// The shape of the tall tensor, [height, ...].
+    shape_type shape() const {
+        shape_type shape = value_.shape();
+        shape[0] = static_cast<std::size_t>(height_);
+        return shape;
+    }
+
+    /// Are the rows ascending and unique?
+    bool merged() const noexcept { return merged_; }
+
+    /// Elements per row.
+    std::size_t row_size() const noexcept { return value_.row_size(); }
+
+    void swap(SelectedRows& other) noexcept {
+        std::swap(height_, other.height_);
+        std::swap(merged_, other.merged_);
+        rows_.swap(other.rows_);
+        value_.swap(other.value_);
+    }
+
+    /// The same height, rows in the same order and equal values; not: the same tall tensor.
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
+        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
+    }
+
+    /// The rule of the constructor, asked again wherever a value is used.
+    static void check_value(Tensor<T> const& value, std::size_t rows) {
+        if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+        if (value.shape()[0] != rows) {
+            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]), std::to_string(rows) + ", the number of rows");
+        }
+    }
+
+private:
+    friend struct detail::SelectedRowsAccess;
+    struct trusted {};
+
+    // For rows that were checked already.
+    SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
+        : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
+        rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
+        merged_ = std::ranges::adjacent_find(this->rows(), std::greater_equal<>{}) == this->rows().end();
+    }
+
+    std::int64_t height_ = 0;
+    bool merged_ = true;
+    Tensor<std::int64_t> rows_;
+    Tensor<T> value_;
+};
+
+template <class T>
+SelectedRows(std::int64_t, Ids<>, Tensor<T>) -> SelectedRows<T>;
+
+namespace detail {
+
+/// What rowan's own algorithms may do to a SelectedRows: they have checked the rows, or taken them from one that had.
+struct SelectedRowsAccess {
+    template <class T>
+    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
+        return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
+    }
+
+    /// Makes room for `count` merged rows, in the memory that `g` has if it suffices. The rows are the caller's to fill in.
+    template <class T>
+    static std::int64_t* renew(SelectedRows<T>& g, std::int64_t height, std::size_t count,
+                               typename SelectedRows<T>::shape_type shape) {
+        Tensor<std::int64_t> rows = std::move(g.rows_);
+        Tensor<T> value = std::move(g.value_);
+        g = SelectedRows<T>();
+        shape[0] = count;
+        rows.resize(std::array{count});
+        value.resize(shape);
+        g.height_ = height;
+        g.rows_.swap(rows);
+        g.value_.swap(value);
+        return g.rows_.data();
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,67 @@
+// rowan/sparse/sgd.hpp: sgd, gradient descent on dense or row-sparse gradients.
+#pragma once
+
+#include <rowan/detail/optimizer.hpp>
+#include <rowan/detail/owned_rows.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct sgd_formula {
+    double learning_rate;
+
+    template <class V>
+    ROWAN_INLINE void operator()(V const& g, V& p) const {
+        p = p - product(constant<V>(learning_rate), g);
+    }
+};
+
+}  // namespace detail
+
+/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
+/// shapes   param [height, ...], grad of that height and row shape
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match
+/// cost     O(n * width), every contribution read once, every row touched read and written; no sort; the bits of the serial loop for
+///          any number of threads
+template <class P, class G>
+void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_finite("learning_rate", learning_rate);
+    SelectedRows<G>::check_value(grad.value(), grad.rows().size());
+    detail::check_targets(grad.value(), grad.height(), param);
+    detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
+    std::size_t const width = grad.row_size();
+    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](G const* g, P* p) {
+        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, width, g, p);
+    });
+}
+
+/// The same for a dense gradient, which has the shape of `param`.
+template <class P, class G>
+void sgd(Cpu exec, Tensor<P>& param, Tensor<G> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_finite("learning_rate", learning_rate);
+    update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// The same for a plan of the gradient's rows and their value: duplicates are summed first, in the order of merge.
+template <class P, class G>
+void sgd(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<G> const& value, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_finite("learning_rate", learning_rate);
+    update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+template <class P, detail::gradient G, class Device>
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
+    sgd(Device{}, param, grad, learning_rate);
+}
+
+template <class P, class G, class Device>
+void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
+    sgd(Device{}, plan, param, value, learning_rate);
+}
+
+}  // namespace rowan::inline v0

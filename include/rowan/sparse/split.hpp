@@ -1,0 +1,57 @@
+// rowan/sparse/split.hpp: split, a gradient cut by sections of the height, for tables in several parts.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// One gradient per section: part k has the rows from heights[0] + … + heights[k - 1] on, counted from there, in input order.
+///
+///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
+///
+/// shapes   heights [parts], their sum is g.height()
+/// errors   ShapeError if a height is negative or they do not add up to g.height()
+/// cost     O(n * (width + log parts))
+template <class T>
+std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        if (heights[k] < 0 || heights[k] > g.height() - end) {
+            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
+                             heights[k] < 0 ? "0 or more" : "at most " + std::to_string(g.height() - end) + ", what is left of the height");
+        }
+        ends.push_back(end += heights[k]);
+    }
+    if (end != g.height()) throw ShapeError("sum of heights", std::to_string(end), std::to_string(g.height()));
+
+    std::vector<std::vector<std::int64_t>> rows(heights.size());
+    std::vector<std::vector<std::int64_t>> positions(heights.size());
+    for (std::size_t i = 0; i < g.rows().size(); ++i) {
+        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+        rows[k].push_back(g.rows()[i] - (ends[k] - heights[k]));
+        positions[k].push_back(static_cast<std::int64_t>(i));
+    }
+    std::vector<SelectedRows<T>> parts;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        parts.push_back(detail::SelectedRowsAccess::make(heights[k], rows[k], gather(exec, g.value(), positions[k])));
+    }
+    return parts;
+}
+
+template <class T, class Device>
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<>> heights) {
+    return split(Device{}, g, heights);
+}
+
+}  // namespace rowan::inline v0

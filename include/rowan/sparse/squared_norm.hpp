@@ -1,0 +1,41 @@
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of squares of what a gradient stands for.
+#pragma once
+
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/for_each_sum.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/row_plan.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
+/// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// cost     O(n * width) and a sort of the rows
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
+    using S = detail::sum_t<T>;
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    RowPlan<> const plan(exec, g);
+    std::size_t const width = g.row_size();
+    std::vector<S> squares(plan.rows().size());
+    detail::for_each_sum(exec, plan, g.value(), [](std::size_t) {}, [&](std::size_t k, S const* sum) {
+        squares[k] = detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
+    });
+    if (squares.empty()) return detail::constant<S>(0.0);
+    std::vector<std::int64_t> order(squares.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *detail::BlockSum<S, S>(squares.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
+    return squared_norm(Device{}, g);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,144 @@
+// rowan/sparse/update_rows.hpp: update_rows, the algorithm under every optimizer, for a rule of the user's own.
+#pragma once
+
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/for_each_sum.hpp>
+#include <rowan/sparse/row_plan.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
+template <class T, class P, class... S>
+void check_targets(Tensor<T> const& value, std::int64_t height, Tensor<P> const& param, Tensor<S> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, 1, value.shape());
+}
+
+template <class T, class Rule, class... P>
+void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>&... param) {
+    auto const rows = plan.rows();
+    std::size_t const width = value.row_size();
+    auto const prefetch = [&](std::size_t k) {
+        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(), param.row_size() * sizeof(P)), ...);
+    };
+    for_each_sum(exec, plan, value, prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+        rule(std::span<sum_t<T> const>(sum, width), row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+    });
+}
+
+/// Does a rule look at elements alone? Then the cut into rows is of no concern to it.
+template <class Rule>
+inline constexpr bool is_elementwise = requires { requires Rule::elementwise; };
+
+template <class T, class Rule, class... P>
+void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+    using S = sum_t<T>;
+    constexpr bool flat = is_elementwise<Rule>;
+    std::size_t const width = flat ? 1024 : grad.row_size();
+    std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+    std::size_t const grain = serial_below / std::max<std::size_t>(width, 1) + 1;
+    bool const serial = grad.size() < serial_below;
+    std::vector<std::vector<S>> wide(static_cast<std::size_t>(thread_count(exec)), std::vector<S>(std::is_same_v<S, T> ? 0 : width));
+    std::atomic<std::size_t> next{0};
+    team(serial ? 1 : thread_count(exec), [&](int t, int) {
+        auto& buffer = wide[static_cast<std::size_t>(t)];
+        for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+            for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                S const* g = nullptr;
+                if constexpr (std::is_same_v<S, T>) {
+                    g = grad.data() + i * width;
+                } else {
+                    for_lanes<S>(copy_lanes{}, n, grad.data() + i * width, buffer.data());
+                    g = buffer.data();
+                }
+                if constexpr (flat) {
+                    rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                } else {
+                    rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for every row that `grad` names: `g` is a span of the row's summed gradient in dtype<T>::sum, `p` and
+/// `s...` are spans of that row of `param` and of each state. Rows not named are not touched. A dense `grad` names every row.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
+/// errors   ShapeError if heights or row shapes do not match; what the rule throws, rows before it being updated already
+/// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
+/// requires a rule that may run on several threads at once; no tensor shares memory with another
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+    SelectedRows<T>::check_value(grad.value(), grad.rows().size());
+    detail::check_targets(grad.value(), grad.height(), param, state...);
+    detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+    detail::check_rows("grad", grad);
+    detail::check_targets(grad, detail::height_of(grad), param, state...);
+    detail::update_dense(exec, grad, rule, param, state...);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+    SelectedRows<T>::check_value(value, plan.size());
+    detail::check_targets(value, plan.height(), param, state...);
+    detail::update_planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(Device{}, plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
