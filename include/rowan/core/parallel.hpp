@@ -29,6 +29,9 @@ inline int thread_count(Cpu exec) {
 
 namespace detail {
 
+/// Below this many elements a second thread costs more than it brings.
+inline constexpr std::size_t serial_below = std::size_t{1} << 15;
+
 struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
     template <std::same_as<std::size_t> U>
     operator U() const;
@@ -85,7 +88,7 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     }
     std::atomic<std::size_t> next{0};
     detail::team(static_cast<int>(threads), [&](int, int) {
-        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, std::min(n, (k + 1) * grain));
+        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
     });
 }
 

@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
+#include <string>
 #include <utility>
 
 namespace xt {
@@ -89,7 +91,15 @@ public:
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
-    Tensor& operator=(Tensor const&) = default;
+    Tensor& operator=(Tensor const& other) {
+        if (this->shape() == other.shape()) {
+            data_ = other.data_;
+        } else {
+            Tensor copy(other);
+            swap(copy);
+        }
+        return *this;
+    }
     Tensor& operator=(Tensor&& other) noexcept {
         Tensor moved(std::move(other));
         swap(moved);
@@ -129,9 +139,32 @@ public:
     /// errors   as from_shape, with the tensor as it was
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
-        shape_type const dims(shape.begin(), shape.end());
-        data_.resize(detail::checked_size("tensor", dims, sizeof(T)));
-        container::resize(dims, true);
+        shape_type dims(shape.begin(), shape.end());
+        typename container::strides_type strides(dims.size());
+        typename container::backstrides_type backstrides(dims.size());
+        xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
+        data_.resize(detail::checked_size("tensor", dims, sizeof(T)));  // the last that may throw
+        std::swap(container::shape_impl(), dims);
+        std::swap(container::strides_impl(), strides);
+        std::swap(container::backstrides_impl(), backstrides);
+    }
+
+    /// In place another shape of as many elements; one dim may be -1 and follows from the others.
+    /// errors   ShapeError if the number of elements differs
+    template <class Shape = std::initializer_list<std::ptrdiff_t>>
+    Tensor& reshape(Shape const& shape) {
+        shape_type dims(shape.begin(), shape.end());
+        auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
+        if (open != dims.end()) {
+            *open = 1;
+            std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
+            *open = rest == 0 ? 0 : this->size() / rest;
+        }
+        if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
+            throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
+        }
+        resize(dims);
+        return *this;
     }
 
     /// Elements per row: the product of all dims but the first.

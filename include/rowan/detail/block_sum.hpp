@@ -19,7 +19,7 @@ template <class T, class S>
 class BlockSum {
 public:
     /// `most`: the largest number of contributions that will be summed
-    BlockSum(T const* value, std::size_t width, std::size_t most) : value_(value), width_(width) {
+    BlockSum(T const* value, std::size_t width, std::size_t most) : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
         std::size_t levels = 1;
         for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
         partial_.resize(levels * width);
@@ -30,7 +30,7 @@ public:
     S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {
-                if (ahead > lookahead) prefetch_row<false>(row(first[lookahead]), width_ * sizeof(T));
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
                 return row(*first);
             }
         }
@@ -44,7 +44,7 @@ private:
     void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
         if (n <= block_size) {
             for (std::size_t i = 0; i < n; ++i) {
-                if (i + lookahead < known) prefetch_row<false>(row(first[i + lookahead]), width_ * sizeof(T));
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
                 if (i == 0) {
                     for_lanes<S>(copy_lanes{}, width_, row(*first), out);
                 } else {
@@ -64,6 +64,7 @@ private:
 
     T const* value_;
     std::size_t width_;
+    std::size_t ahead_;
     std::vector<S> partial_;
 };
 

@@ -13,9 +13,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// Below this many elements a second thread costs more than it brings.
-inline constexpr std::size_t serial_below = std::size_t{1} << 15;
-
 /// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
 struct Shares {
     std::vector<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
@@ -64,6 +61,7 @@ void for_each_sum(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Prefe
     std::iota(group_order.begin(), group_order.end(), std::int64_t{0});
     BlockSum<S, S> all_groups(group_sums.data(), width, group_order.size());
 
+    std::size_t const ahead = lookahead(width * sizeof(T)) / 2;
     std::atomic<std::size_t> next{0};
     auto const work = [&](std::size_t thread) {
         auto& block = blocks[thread];
@@ -71,9 +69,9 @@ void for_each_sum(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Prefe
             std::size_t const end = shares.first[share + 1];
             std::size_t k = shares.first[share];
             auto const last = static_cast<std::size_t>(offsets[end]);
-            for (std::size_t i = k; i < std::min(end, k + lookahead / 2); ++i) prefetch(i);
+            for (std::size_t i = k; i < std::min(end, k + ahead); ++i) prefetch(i);
             for (; k < end; ++k) {
-                if (k + lookahead / 2 < end) prefetch(k + lookahead / 2);
+                if (k + ahead < end) prefetch(k + ahead);
                 if (length(k) > shares.heavy_from) continue;
                 f(k, block(plan.positions().data() + offsets[k], length(k), last - static_cast<std::size_t>(offsets[k + 1])));
             }

@@ -157,6 +157,12 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
     if constexpr (has_batch<S>) {
         using V = xsimd::batch<S>;
         std::size_t i = 0;
+        for (; i + 4 * V::size <= n; i += 4 * V::size) {
+            apply_lanes<V>(formula, (p + i)...);
+            apply_lanes<V>(formula, (p + i + V::size)...);
+            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
+            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
+        }
         for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
         if (i == n) return;
         std::size_t const rest = n - i;

@@ -22,7 +22,6 @@ concept gradient = is_gradient<G>;
 /// An element-wise formula as a rule of update_rows.
 template <class Formula>
 struct LaneRule {
-    static constexpr bool elementwise = true;
     Formula formula;
 
     template <class G, class... P>
@@ -30,6 +29,9 @@ struct LaneRule {
         for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
     }
 };
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
 
 /// Element-wise optimizers keep their state in tensors of the parameter's shape.
 template <class P, class S>

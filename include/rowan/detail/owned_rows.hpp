@@ -19,39 +19,60 @@ ROWAN_INLINE std::uint32_t owner_of(std::int64_t row, std::uint32_t owners) {
     return static_cast<std::uint32_t>(std::uint64_t{hash} * owners >> 32);
 }
 
-/// Calls apply(source row i, table row ids[i]) for every i; calls for one row of the table come in input order.
-/// Every thread looks through all ids and takes its own: no sort, and no two threads meet in a row.
+/// Calls apply(n, from, to) with stretches of source row i and of table row ids[i], for all i and so that together they cover the rows;
+/// calls for one element of the table come in input order. Threads share the columns as far as rows are wide enough, for that needs no
+/// search and no row can be too popular; beyond that, each looks through all ids and takes its own. No sort, and no two threads meet.
 template <class T, class U, class Apply>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
     std::size_t const width = src.row_size();
     std::size_t const n = ids.size();
     if (width == 0) return;
-    auto const touch = [&](std::size_t position, std::int64_t row) {
-        prefetch_row<true>(table.data() + static_cast<std::size_t>(row) * width, width * sizeof(T));
-        prefetch_row<false>(src.data() + position * width, width * sizeof(U));
-    };
-    auto const run = [&](std::size_t position, std::int64_t row) {
-        apply(src.data() + position * width, table.data() + static_cast<std::size_t>(row) * width);
-    };
-    int const threads = src.size() < (std::size_t{1} << 15) ? 1 : thread_count(exec);
+    std::size_t const ahead = lookahead(width * sizeof(T));
+    int const threads = src.size() < serial_below ? 1 : thread_count(exec);
     ids.visit([&](auto list) {
-        team(threads, [&](int t, int owners) {
-            constexpr std::size_t block = 512;
+        team(threads, [&](int thread, int team_size) {
+            std::size_t const groups = std::clamp<std::size_t>(width * sizeof(T) / 128, 1, static_cast<std::size_t>(team_size));
+            std::size_t const owners = static_cast<std::size_t>(team_size) / groups;
+            std::size_t const group = static_cast<std::size_t>(thread) % groups;
+            std::size_t const me = static_cast<std::size_t>(thread) / groups;
+            if (me >= owners) return;  // a team that does not divide evenly has threads to spare
+            std::size_t const per_line = std::max<std::size_t>(64 / sizeof(T), 1);
+            std::size_t const lines = (width + per_line - 1) / per_line;
+            std::size_t const column = lines * group / groups * per_line;
+            std::size_t const columns = std::min(width, lines * (group + 1) / groups * per_line) - column;
+            U const* const from = src.data() + column;
+            T* const to = table.data() + column;
+            auto const ask = [&](std::size_t position, std::int64_t row) {
+                prefetch_row<true>(to + static_cast<std::size_t>(row) * width, columns * sizeof(T));
+                prefetch_row<false>(from + position * width, columns * sizeof(U));
+            };
+            auto const run = [&](std::size_t position, std::int64_t row) {
+                apply(columns, from + position * width, to + static_cast<std::size_t>(row) * width);
+            };
+            if (owners == 1) {
+                for (std::size_t i = 0; i < std::min(n, ahead); ++i) ask(i, list[i]);
+                for (std::size_t i = 0; i < n; ++i) {
+                    if (i + ahead < n) ask(i + ahead, list[i + ahead]);
+                    run(i, list[i]);
+                }
+                return;
+            }
+            constexpr std::size_t block = 256;
             struct {
                 std::size_t position;
                 std::int64_t row;
-            } mine[block + lookahead];  // what is this thread's, the last `lookahead` of it only asked for
+            } mine[block + 64];  // what is this thread's, the last `ahead` of it only asked for
             std::size_t waiting = 0;
             for (std::size_t begin = 0; begin < n; begin += block) {
                 std::size_t found = waiting;
                 for (std::size_t i = begin; i < std::min(n, begin + block); ++i) {
                     mine[found] = {i, list[i]};
-                    found += owners == 1 || owner_of(list[i], static_cast<std::uint32_t>(owners)) == static_cast<std::uint32_t>(t);
+                    found += owner_of(list[i], static_cast<std::uint32_t>(owners)) == me;
                 }
-                std::size_t const ready = found > lookahead ? found - lookahead : 0;
-                for (std::size_t k = waiting; k < std::min(found, lookahead); ++k) touch(mine[k].position, mine[k].row);
+                std::size_t const ready = found > ahead ? found - ahead : 0;
+                for (std::size_t k = waiting; k < std::min(found, ahead); ++k) ask(mine[k].position, mine[k].row);
                 for (std::size_t k = 0; k < ready; ++k) {
-                    touch(mine[k + lookahead].position, mine[k + lookahead].row);
+                    ask(mine[k + ahead].position, mine[k + ahead].row);
                     run(mine[k].position, mine[k].row);
                 }
                 waiting = found - ready;

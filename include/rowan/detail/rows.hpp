@@ -3,6 +3,7 @@
 
 #include <rowan/detail/config.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,15 +14,25 @@
 
 namespace rowan::inline v0::detail {
 
-/// How many rows ahead of their use rows are asked for: enough to have the memory's whole latency under way.
-inline constexpr std::size_t lookahead = 16;
+/// How many rows ahead of their use rows of this size are asked for: 8 KiB, enough to have the memory's whole latency under way.
+inline std::size_t lookahead(std::size_t row_bytes) noexcept {
+    return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
+}
 
-/// Asks for `bytes` from `p` on, to be read (or written).
+/// Asks for `bytes` from `p` on, to be read (or written). Beyond 2 KiB the hardware has caught on.
 template <bool write>
 ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
-    constexpr std::size_t most = 4096;  // beyond, the hardware has caught on
+    constexpr int access = write ? 1 : 0;
     auto const* line = static_cast<char const*>(p);
-    for (std::size_t i = 0; i < bytes && i < most; i += 64) __builtin_prefetch(line + i, write ? 1 : 0, 3);
+    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
+    for (; lines >= 4; lines -= 4, line += 256) {  // straight-line code: these loops are as hot as the arithmetic
+        __builtin_prefetch(line, access);
+        __builtin_prefetch(line + 64, access);
+        __builtin_prefetch(line + 128, access);
+        __builtin_prefetch(line + 192, access);
+    }
+    for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
+    asm volatile("");  // g++ drops calls of a function that only prefetches: it has no effect that it knows of
 }
 
 /// Copies of outputs larger than this go past the caches: the lines are not read first, and nothing else is driven out.

@@ -57,6 +57,16 @@ public:
         return run;
     }
 
+    /// Room for n elements: this memory where it suffices and nobody else sees it, else new memory.
+    Storage room(std::size_t n) const {
+        if (block_.use_count() != 1 || n > capacity_) return Storage(n);
+        Storage run;
+        run.block_ = block_;
+        run.size_ = n;
+        run.capacity_ = capacity_;
+        return run;
+    }
+
     /// Keeps the elements, and so all aliases, where the size stays; contents are lost otherwise.
     void resize(std::size_t n) {
         if (n != size_) resize_unshared(n);

@@ -19,7 +19,8 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
 template <class T>
-SelectedRows<T> add(Cpu, SelectedRows<T> const& a, SelectedRows<T> const& b) {
+SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<T>::check_value(a.value(), a.rows().size());
     SelectedRows<T>::check_value(b.value(), b.rows().size());
     if (a.height() != b.height()) throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));

@@ -8,9 +8,10 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <limits>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -25,12 +26,15 @@ SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 
     detail::check_rows("dense", dense);
     detail::check_finite("threshold", threshold);
     if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
+    bool all_small = false;  // no integer is larger than that
+    if constexpr (std::integral<S>) all_small = threshold >= static_cast<double>(std::numeric_limits<S>::max());
+    if (all_small) threshold = 0.0;
     S const high = detail::constant<S>(threshold);
     S const low = detail::constant<S>(-threshold);
     std::vector<std::int64_t> rows;
     for (std::size_t i = 0; i < dense.shape()[0]; ++i) {
         auto const row = dense.row(i);
-        bool const large = std::ranges::any_of(row, [&](T const& x) {
+        bool const large = !all_small && std::ranges::any_of(row, [&](T const& x) {
             S const s = dtype<T>::widen(x);
             return !(s <= high && s >= low);
         });

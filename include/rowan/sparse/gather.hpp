@@ -27,15 +27,16 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
     std::size_t const width = table.row_size();
     std::size_t const bytes = width * sizeof(T);
     if (bytes == 0) return;
+    std::size_t const ahead = lookahead(bytes);
     bool const stream = ids.size() * bytes >= stream_from;
     std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
     ids.visit([&](auto list) {
         parallel_for(exec, list.size(), grain, [&](std::size_t begin, std::size_t end) {
             T const* const rows = table.data();
             auto row = [&](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            for (std::size_t i = begin; i < std::min(end, begin + lookahead); ++i) prefetch_row<false>(row(i), bytes);
+            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(row(i), bytes);
             for (std::size_t i = begin; i < end; ++i) {
-                if (i + lookahead < end) prefetch_row<false>(row(i + lookahead), bytes);
+                if (i + ahead < end) prefetch_row<false>(row(i + ahead), bytes);
                 if (stream) {
                     stream_copy(out + i * width, row(i), bytes);
                 } else {

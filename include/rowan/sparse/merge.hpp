@@ -21,19 +21,20 @@ namespace rowan::inline v0 {
 /// cost     O(n * width): every contribution read once, every sum written once
 template <class T>
 void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<T>::check_value(value, plan.size());
     auto const source = value.share();  // also if value is out's own
     std::size_t const width = value.row_size();
-    std::int64_t* const rows = detail::SelectedRowsAccess::renew(out, plan.height(), plan.rows().size(), value.shape());
-    std::copy(plan.rows().begin(), plan.rows().end(), rows);
-    T* const to = out.value().data();
-    bool const stream = out.value().size() * sizeof(T) >= detail::stream_from;
+    auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
+    T* const to = room.value().data();
+    bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
     detail::for_each_sum(exec, plan, source, [](std::size_t) {}, [=](std::size_t k, detail::sum_t<T> const* sum) {
         if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
             if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
         }
         detail::for_lanes<detail::sum_t<T>>(detail::copy_lanes{}, width, sum, to + k * width);
     });
+    detail::SelectedRowsAccess::move_in(out, room, plan.rows());
 }
 
 /// The same for a gradient; one that is merged already is copied.

@@ -31,7 +31,6 @@ struct momentum_formula {
 };
 
 struct momentum_rule_t {
-    static constexpr bool elementwise = true;
     MomentumOptions options;
 
     template <class G, class P, class M>
@@ -43,6 +42,9 @@ struct momentum_rule_t {
         }
     }
 };
+
+template <>
+inline constexpr bool is_elementwise<momentum_rule_t> = true;
 
 template <class P, class M>
 momentum_rule_t momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity, MomentumOptions options) {

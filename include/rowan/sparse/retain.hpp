@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -15,11 +16,12 @@ namespace rowan::inline v0 {
 
 /// The rows of `g` that are among `rows`, in their order in `g`, duplicates included. Rows that `g` does not have are not added.
 /// shapes   rows [m] -> the same height and row shape
-/// errors   IndexError if one of `rows` is not in [0, height)
+/// errors   ShapeError if rows are not a flat list; IndexError if one of them is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
 template <class T>
 SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
     detail::check_ids(exec, "rows", rows, g.height());
     std::vector<std::int64_t> wanted(rows.size());
     rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });

@@ -6,9 +6,11 @@
 #include <rowan/detail/storage.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -89,9 +91,9 @@ private:
     // One block for all: two arrays to sort in, of which one becomes the positions and the other the rows; then the offsets.
     void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
         std::size_t const n = ids.size();
+        int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
         height_ = height;
         if (n == 0) return;
-        int const threads = n < parallel_from ? 1 : thread_count(exec);
         auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
         auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
         bool const packed = row_bits + position_bits <= 64;

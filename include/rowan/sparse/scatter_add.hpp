@@ -17,8 +17,7 @@ namespace detail {
 template <class T, class U>
 void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> const& src) {
     static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
-    std::size_t const width = src.row_size();
-    for_each_owned(exec, ids, src, dst, [=](U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, width, from, to); });
+    for_each_owned(exec, ids, src, dst, [](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, n, from, to); });
 }
 
 }  // namespace detail
@@ -45,6 +44,7 @@ void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
 /// cost     as above
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<U>::check_value(g.value(), g.rows().size());
     detail::check_height("dst", dst, g.height());
     detail::check_trailing("dst", dst, 1, g.value().shape());

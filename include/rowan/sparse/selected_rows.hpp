@@ -5,7 +5,6 @@
 #include <rowan/core/tensor.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -72,7 +71,9 @@ public:
     Tensor<T>& value() noexcept { return value_; }
 
     /// The shape of the tall tensor, [height, ...].
+    /// errors   ShapeError if somebody gave the value rank 0
     shape_type shape() const {
+        if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         shape_type shape = value_.shape();
         shape[0] = static_cast<std::size_t>(height_);
         return shape;
@@ -133,20 +134,33 @@ struct SelectedRowsAccess {
         return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
     }
 
-    /// Makes room for `count` merged rows, in the memory that `g` has if it suffices. The rows are the caller's to fill in.
+    /// Room for `count` merged rows, in the memory of `g` if it suffices. Until something is written there `g` is as it was.
     template <class T>
-    static std::int64_t* renew(SelectedRows<T>& g, std::int64_t height, std::size_t count,
-                               typename SelectedRows<T>::shape_type shape) {
-        Tensor<std::int64_t> rows = std::move(g.rows_);
-        Tensor<T> value = std::move(g.value_);
-        g = SelectedRows<T>();
+    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
+                                typename SelectedRows<T>::shape_type shape) {
+        SelectedRows<T> room;
         shape[0] = count;
-        rows.resize(std::array{count});
-        value.resize(shape);
-        g.height_ = height;
-        g.rows_.swap(rows);
-        g.value_.swap(value);
-        return g.rows_.data();
+        room.height_ = height;
+        room.rows_ = room_for(g.rows_, {count});
+        room.value_ = room_for(g.value_, shape);
+        return room;
+    }
+
+    /// Makes `room`, which was filled, the rows and value of `g`.
+    template <class T>
+    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
+        std::copy(rows.begin(), rows.end(), room.rows_.data());
+        g.swap(room);
+    }
+
+private:
+    template <class T>
+    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
+        std::size_t const size = checked_size("value", shape, sizeof(T));
+        Tensor<T> room;
+        room.storage() = t.storage().room(size);
+        room.resize(shape);
+        return room;
     }
 };
 

@@ -30,11 +30,10 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
     detail::check_types<G, P>();
     detail::check_finite("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    detail::check_targets(grad.value(), grad.height(), param);
+    detail::check_targets(exec, grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
-    std::size_t const width = grad.row_size();
-    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](G const* g, P* p) {
-        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, width, g, p);
+    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
+        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);
     });
 }
 

@@ -19,11 +19,12 @@ namespace rowan::inline v0 {
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
 /// shapes   heights [parts], their sum is g.height()
-/// errors   ShapeError if a height is negative or they do not add up to g.height()
+/// errors   ShapeError if heights are not a flat list, one is negative or they do not add up to g.height()
 /// cost     O(n * (width + log parts))
 template <class T>
 std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
     std::vector<std::int64_t> ends;
     std::int64_t end = 0;
     for (std::size_t k = 0; k < heights.size(); ++k) {

@@ -31,7 +31,8 @@ inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state 
 
 // The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
 template <class T, class P, class... S>
-void check_targets(Tensor<T> const& value, std::int64_t height, Tensor<P> const& param, Tensor<S> const&... state) {
+void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const& param, Tensor<S> const&... state) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
     std::size_t i = 0;
     check_height(state_name(i++).c_str(), param, height);
     (check_height(state_name(i++).c_str(), state, height), ...);
@@ -50,9 +51,9 @@ void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rul
     });
 }
 
-/// Does a rule look at elements alone? Then the cut into rows is of no concern to it.
+/// Does a rule look at elements alone, all tensors being of one shape? Then the cut into rows is of no concern to it.
 template <class Rule>
-inline constexpr bool is_elementwise = requires { requires Rule::elementwise; };
+inline constexpr bool is_elementwise = false;
 
 template <class T, class Rule, class... P>
 void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
@@ -102,7 +103,7 @@ void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    detail::check_targets(grad.value(), grad.height(), param, state...);
+    detail::check_targets(exec, grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -111,7 +112,7 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
     detail::check_rows("grad", grad);
-    detail::check_targets(grad, detail::height_of(grad), param, state...);
+    detail::check_targets(exec, grad, detail::height_of(grad), param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
 }
 
@@ -121,7 +122,7 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule c
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
     SelectedRows<T>::check_value(value, plan.size());
-    detail::check_targets(value, plan.height(), param, state...);
+    detail::check_targets(exec, value, plan.height(), param, state...);
     detail::update_planned(exec, plan, value, rule, param, state...);
 }
 
