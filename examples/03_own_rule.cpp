@@ -1,0 +1,25 @@
+// An optimizer of one's own: update_rows sums the duplicates and calls a rule once for every row that was touched.
+//
+//     rule(g, p, count)     g: the row's summed gradient, in the type that sums are kept in
+//                           p, count: that row of the table and of the state, here one counter per row
+#include <rowan/sparse.hpp>
+
+#include <iostream>
+
+int main() {
+    auto table = rowan::Tensor<float>::full({4, 2}, 1.0f);
+    auto counts = rowan::Tensor<std::int32_t>::zeros({4});
+    rowan::SelectedRows<float> grad(4, {3, 1, 3}, {{1, 0}, {0, 2}, {-3, 0}});
+
+    // signSGD, and how often each row has been trained
+    auto sign_sgd = [](auto g, auto p, auto count) {
+        for (std::size_t i = 0; i < p.size(); ++i) p[i] -= 0.1f * static_cast<float>((g[i] > 0) - (g[i] < 0));
+        ++count[0];
+    };
+    rowan::update_rows(grad, sign_sgd, table, counts);
+    rowan::update_rows(grad, sign_sgd, table, counts);
+
+    for (std::size_t i = 0; i < 4; ++i) {
+        std::cout << "row " << i << ": " << table(i, 0) << ' ' << table(i, 1) << ", trained " << counts(i) << " times\n";
+    }
+}

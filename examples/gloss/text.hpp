@@ -1,0 +1,294 @@
+// gloss/text.hpp: reads labelled sentences, WordNet's or a file's, and numbers their words.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gloss {
+
+/// Input that the program cannot use; the text is one sentence that names file and line.
+class BadInput : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// Labelled sentences of word ids, one after the other: sentence i is words[offsets[i]] up to words[offsets[i + 1]].
+struct Sentences {
+    std::vector<std::int32_t> words;
+    std::vector<std::size_t> offsets{0};
+    std::vector<std::int32_t> labels;
+
+    std::size_t size() const { return labels.size(); }
+    std::span<std::int32_t const> operator[](std::size_t i) const {
+        return std::span(words).subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    }
+    void add(std::span<std::int32_t const> sentence, std::int32_t label) {
+        words.insert(words.end(), sentence.begin(), sentence.end());
+        offsets.push_back(words.size());
+        labels.push_back(label);
+    }
+    void clear() {
+        words.clear();
+        offsets.resize(1);
+        labels.clear();
+    }
+};
+
+/// A text in two parts, its classes and its vocabulary: words of the training part by descending count. 0 is any other.
+struct Corpus {
+    Sentences train;
+    Sentences test;
+    std::vector<std::string> classes;
+    std::vector<std::string> words;
+    std::unordered_map<std::string, std::int32_t> ids;
+};
+
+/// The position of the first byte that is not UTF-8 (RFC 3629), or the size of the text.
+inline std::size_t invalid_utf8(std::string_view text) {
+    auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    auto const tail = [&](std::size_t i) { return byte(i) >> 6 == 2; };
+    for (std::size_t i = 0; i < text.size();) {
+        unsigned const first = byte(i);
+        unsigned const second = byte(i + 1);
+        if (first < 0x80) {
+            i += 1;
+        } else if (first >= 0xC2 && first < 0xE0 && tail(i + 1)) {
+            i += 2;
+        } else if (first >= 0xE0 && first < 0xF0 && tail(i + 1) && tail(i + 2) && (first != 0xE0 || second >= 0xA0) &&
+                   (first != 0xED || second < 0xA0)) {
+            i += 3;
+        } else if (first >= 0xF0 && first < 0xF5 && tail(i + 1) && tail(i + 2) && tail(i + 3) &&
+                   (first != 0xF0 || second >= 0x90) && (first != 0xF4 || second < 0x90)) {
+            i += 4;
+        } else {
+            return i;
+        }
+    }
+    return text.size();
+}
+
+/// Calls f(word) for each maximal run of letters, in lower case, and each of digits. Characters outside ASCII are
+/// letters, save spaces, dashes and quotation marks (U+00A0 and U+2000 to U+203F).
+template <class F>
+void for_each_word(std::string_view text, F f) {
+    enum Kind { none, letter, digit };
+    std::string word;
+    Kind last = none;
+    auto const close = [&] {
+        if (!word.empty()) f(word);
+        word.clear();
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        Kind kind = none;
+        if (c >= 'a' && c <= 'z') {
+            kind = letter;
+        } else if (c >= 'A' && c <= 'Z') {
+            c = static_cast<char>(c - 'A' + 'a');
+            kind = letter;
+        } else if (c >= '0' && c <= '9') {
+            kind = digit;
+        } else if (text.substr(i, 2) == "\xE2\x80") {
+            i += 2;
+        } else if (text.substr(i, 2) == "\xC2\xA0") {
+            i += 1;
+        } else if (static_cast<unsigned char>(c) >= 0x80) {
+            kind = letter;
+        }
+        if (kind != last) close();
+        if (kind != none) word += c;
+        last = kind;
+    }
+    close();
+}
+
+/// The ids of a text's words.
+inline std::vector<std::int32_t> ids_of(Corpus const& corpus, std::string_view text) {
+    std::vector<std::int32_t> ids;
+    for_each_word(text, [&](std::string const& word) {
+        auto const found = corpus.ids.find(word);
+        ids.push_back(found == corpus.ids.end() ? 0 : found->second);
+    });
+    return ids;
+}
+
+/// Is the sentence with this key held out for the test? About one in ten is. The high bits of the product decide: its
+/// low bits are those of the key.
+inline bool held_out(std::uint64_t key) {
+    std::uint64_t const hash = (key * 2654435761u) & 0xFFFFFFFFu;
+    return (hash * 10) >> 32 == 0;
+}
+
+/// Collects sentences in one pass. Words are numbered as they come; finish() renumbers them by count.
+class CorpusBuilder {
+public:
+    void add(std::string_view text, std::int32_t label, bool test) {
+        sentence_.clear();
+        for_each_word(text, [&](std::string const& word) {
+            auto const id = numbers_.try_emplace(word, static_cast<std::int32_t>(seen_.size())).first->second;
+            if (static_cast<std::size_t>(id) == seen_.size()) seen_.push_back({.count = 0, .first = 0, .id = id});
+            Seen& seen = seen_[static_cast<std::size_t>(id)];
+            if (!test && seen.count++ == 0) seen.first = train_words_++;
+            sentence_.push_back(id);
+        });
+        (test ? corpus_.test : corpus_.train).add(sentence_, label);
+    }
+
+    /// errors   BadInput, which names the `source`, if there is nothing to learn or to test
+    Corpus finish(std::string const& source, std::vector<std::string> classes) && {
+        auto const lines = corpus_.train.size() + corpus_.test.size();
+        if (lines == 0) throw BadInput(source + " is empty");
+        if (classes.size() < 2) {
+            throw BadInput(source + ": every line has the label \"" + classes[0] + "\"; a classifier needs two");
+        }
+        for (bool const test : {false, true}) {
+            if ((test ? corpus_.test : corpus_.train).size() == 0) {
+                throw BadInput(source + ": none of its " + std::to_string(lines) + " lines falls into the " +
+                               (test ? "test" : "training") + " part; more lines are needed");
+            }
+        }
+        if (train_words_ == 0) throw BadInput(source + ": its training part has no words");
+        corpus_.classes = std::move(classes);
+
+        std::erase_if(seen_, [](Seen const& word) { return word.count == 0; });
+        std::sort(seen_.begin(), seen_.end(), [](Seen const& a, Seen const& b) {
+            return a.count != b.count ? a.count > b.count : a.first < b.first;
+        });
+        std::vector<std::int32_t> renumber(numbers_.size(), 0);
+        for (std::size_t rank = 0; rank < seen_.size(); ++rank) {
+            renumber[static_cast<std::size_t>(seen_[rank].id)] = static_cast<std::int32_t>(rank + 1);
+        }
+        for (Sentences* part : {&corpus_.train, &corpus_.test}) {
+            for (std::int32_t& word : part->words) word = renumber[static_cast<std::size_t>(word)];
+        }
+        corpus_.words.resize(seen_.size() + 1);
+        corpus_.words[0] = "(unknown)";
+        for (auto& [word, id] : numbers_) {
+            id = renumber[static_cast<std::size_t>(id)];
+            if (id != 0) corpus_.words[static_cast<std::size_t>(id)] = word;
+        }
+        std::erase_if(numbers_, [](auto const& item) { return item.second == 0; });
+        corpus_.ids = std::move(numbers_);
+        return std::move(corpus_);
+    }
+
+private:
+    struct Seen {
+        std::int64_t count;  // in the training part
+        std::int64_t first;  // when it was first seen there
+        std::int32_t id;
+    };
+
+    Corpus corpus_;
+    std::unordered_map<std::string, std::int32_t> numbers_;
+    std::vector<Seen> seen_;
+    std::int64_t train_words_ = 0;
+    std::vector<std::int32_t> sentence_;
+};
+
+/// Calls f(line, number, where) for every line of a file; `where()` is "file, line 3", for messages.
+/// errors   BadInput if the file cannot be read; its sentence ends with the `hint`
+template <class F>
+void for_each_line(std::string const& file, std::string const& hint, F f) {
+    errno = 0;
+    std::ifstream in(file, std::ios::binary);
+    auto const refuse = [&] {
+        throw BadInput(file + " cannot be read: " + std::strerror(errno != 0 ? errno : EIO) + hint);
+    };
+    if (!in) refuse();
+    std::string line;
+    for (std::uint64_t number = 1; std::getline(in, line); ++number) {
+        f(std::string_view(line), number, [&] { return file + ", line " + std::to_string(number); });
+    }
+    if (in.bad()) refuse();
+}
+
+/// Takes a number and the space after it from the front of `text`; returns -1 if they are not there.
+inline std::int64_t take_number(std::string_view& text) {
+    std::int64_t number = 0;
+    auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (error != std::errc{} || !text.starts_with(' ')) return -1;
+    text.remove_prefix(1);
+    return number;
+}
+
+/// WordNet's glosses: the class of one is the lexicographer file that it comes from.
+/// errors   BadInput
+inline Corpus read_wordnet(std::string const& folder) {
+    static constexpr std::array classes{"adj.all",          "adj.pert",           "adv.all",
+                                        "noun.Tops",        "noun.act",           "noun.animal",
+                                        "noun.artifact",    "noun.attribute",     "noun.body",
+                                        "noun.cognition",   "noun.communication", "noun.event",
+                                        "noun.feeling",     "noun.food",          "noun.group",
+                                        "noun.location",    "noun.motive",        "noun.object",
+                                        "noun.person",      "noun.phenomenon",    "noun.plant",
+                                        "noun.possession",  "noun.process",       "noun.quantity",
+                                        "noun.relation",    "noun.shape",         "noun.state",
+                                        "noun.substance",   "noun.time",          "verb.body",
+                                        "verb.change",      "verb.cognition",     "verb.communication",
+                                        "verb.competition", "verb.consumption",   "verb.contact",
+                                        "verb.creation",    "verb.emotion",       "verb.motion",
+                                        "verb.perception",  "verb.possession",    "verb.social",
+                                        "verb.stative",     "verb.weather",       "adj.ppl"};
+    CorpusBuilder corpus;
+    std::uint64_t part = 0;
+    for (char const* name : {"data.noun", "data.verb", "data.adj", "data.adv"}) {
+        auto const hint = "; Debian's package wordnet-base has it";
+        for_each_line(folder + "/" + name, hint, [&](std::string_view line, std::uint64_t, auto where) {
+            if (line.starts_with("  ")) return;  // the licence
+            // 00019128 03 n 01 natural_object 0 ... | an object occurring naturally; not made by man
+            auto const bar = line.find('|');
+            auto head = line.substr(0, bar);
+            auto const offset = take_number(head);
+            auto const label = take_number(head);
+            if (bar == line.npos || offset < 0 || label < 0 || label >= std::ssize(classes)) {
+                throw BadInput(where() + ": not a line of WordNet, `offset file-number ... | gloss`");
+            }
+            auto const key = 4 * static_cast<std::uint64_t>(offset) + part;
+            corpus.add(line.substr(bar + 1), static_cast<std::int32_t>(label), held_out(key));
+        });
+        ++part;
+    }
+    return std::move(corpus).finish(folder, {classes.begin(), classes.end()});
+}
+
+/// A file of lines `label<TAB>text` in UTF-8. Line n is held out by held_out(n); classes are numbered as they come.
+/// errors   BadInput
+inline Corpus read_labelled(std::string const& file) {
+    if (file.empty()) throw BadInput("the file's name is empty");
+    CorpusBuilder corpus;
+    std::vector<std::string> classes;
+    std::unordered_map<std::string, std::int32_t> numbers;
+    for_each_line(file, "", [&](std::string_view line, std::uint64_t number, auto where) {
+        if (auto const bad = invalid_utf8(line); bad != line.size()) {
+            throw BadInput(where() + ": byte " + std::to_string(bad + 1) + " is not UTF-8");
+        }
+        if (number == 1 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);  // a byte order mark
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        auto const tab = line.find('\t');
+        if (tab == line.npos) throw BadInput(where() + ": no tab between label and text");
+        if (tab == 0) throw BadInput(where() + ": no label before the tab");
+        std::string const label(line.substr(0, tab));
+        auto const [known, added] = numbers.try_emplace(label, static_cast<std::int32_t>(classes.size()));
+        if (added) classes.push_back(label);
+        corpus.add(line.substr(tab + 1), known->second, held_out(number));
+    });
+    return std::move(corpus).finish(file, std::move(classes));
+}
+
+}  // namespace gloss

@@ -1,0 +1,134 @@
+// tests/bench/bench.hpp: cases with names, the data that they share, and the clock.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <regex>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+    std::regex filter{""};  // only cases whose names it finds
+    bool json = false;
+    bool list = false;   // print names, run nothing
+    bool int32 = false;  // ids of 32 bits, for the operations that take ids and not SelectedRows
+    bool tiny = false;   // small tables, to see that everything runs
+    std::vector<int> threads{1, 2};
+};
+
+/// What the byte model counts in one data set. A row has `row` bytes, an id `id`; `sort` is what sorting all ids moves:
+/// keys and positions of 32 bits through a radix sort of 8 bits a pass, with as many passes as the height needs.
+struct Traffic {
+    double lookups, unique, row, id, sort;
+};
+
+/// One table, and several sets of ids and gradients for it, made when they are first asked for. The sets take turns, so
+/// that the last-level cache cannot hold all rows that are touched.
+class Data {
+public:
+    Data(Options const& options, std::string table, std::size_t bytes, std::size_t width);
+
+    rowan::Cpu exec;  // what the case that runs now may use
+
+    std::string const& table_name() const { return table_name_; }
+    std::size_t width() const { return width_; }
+    std::size_t lookups() const { return lookups_; }
+    std::size_t sets() const { return sets_; }
+
+    /// Draws the ids: "uniform", or "zipf", whose logarithm is uniform.
+    void draw(std::string const& distribution);
+    Traffic traffic(std::size_t set) const;
+
+    rowan::Tensor<float>& param() { return made(param_, {height_, width_}, -0.01f, 0.01f); }
+    rowan::Tensor<float>& moment1() { return made(moment1_, {height_, width_}, 0.1f, 0.2f); }
+    rowan::Tensor<float>& moment2() { return made(moment2_, {height_, width_}, 0.1f, 0.2f); }
+    rowan::Tensor<float>& row_moment() { return made(row_moment_, {height_}, 0.1f, 0.2f); }
+    rowan::Tensor<float>& output() { return made(output_, {lookups_, width_}, 0.0f, 1.0f); }
+    rowan::SelectedRows<float>& merged() { return merged_; }
+
+    rowan::Ids<> ids(std::size_t set) const;
+    rowan::Tensor<float> const& values(std::size_t set) { return gradient(set).value(); }
+    rowan::SelectedRows<float> const& gradient(std::size_t set);
+
+private:
+    static rowan::Tensor<float>& made(rowan::Tensor<float>& t, std::vector<std::size_t> const& shape, float low,
+                                      float high);
+
+    std::string table_name_;
+    std::size_t height_, width_, lookups_, sets_;
+    bool int32_;
+    rowan::Tensor<float> param_, moment1_, moment2_, row_moment_, output_;
+    rowan::SelectedRows<float> merged_;
+    std::vector<rowan::Tensor<float>> values_;
+    std::vector<rowan::Tensor<std::int64_t>> ids64_;
+    std::vector<rowan::Tensor<std::int32_t>> ids32_;
+    std::vector<rowan::SelectedRows<float>> gradients_;
+    std::vector<std::size_t> unique_;
+};
+
+/// The buffers of memcpy and triad: large, so that nothing stays in a cache.
+struct Streams {
+    rowan::Tensor<float> a, b, c;
+};
+
+/// The cases of one table, distribution and number of threads. They are timed in turns: each case once, with one data
+/// set, then each again with the next set. memcpy and triad take part, so that a case is compared with the bandwidth of
+/// its own minutes.
+class Suite {
+public:
+    using Floor = std::function<double(Traffic const&)>;  // the least bytes that must be moved
+    using Run = std::function<void(Data&, std::size_t set)>;
+
+    Suite(Options const& options, Data& data, std::string distribution, int threads);
+
+    /// A case, if the filter finds its name.
+    void add(std::string const& op, Floor floor, Run run);
+    /// Times everything that was added and prints it.
+    void measure(Streams& streams);
+
+private:
+    struct Case {
+        std::string op, name;
+        Floor floor;
+        Run run;
+        std::vector<double> ms;
+        double speed = 0;  // GB/s of the best turn
+    };
+
+    void time(Case& c, std::size_t set, bool warm_up);
+    void print(Case const& memcpy, Case const& triad) const;
+
+    Options const& options_;
+    Data& data_;
+    std::string distribution_;
+    int threads_;
+    std::vector<Case> cases_;
+};
+
+/// Makes the compiler believe that `value` is read.
+template <class T>
+void use(T const& value) {
+    asm volatile("" : : "r"(&value) : "memory");
+}
+
+// One function for each operation, in the file of its name; it adds the operation's cases.
+void gather(Suite&);
+void scatter_add(Suite&);
+void merge(Suite&);
+void sgd(Suite&);
+void adagrad(Suite&);
+void rowwise_adagrad(Suite&);
+void adam(Suite&);
+
+// core/bandwidth.cpp
+void copy(Streams& streams, rowan::Cpu exec);
+void triad(Streams& streams, rowan::Cpu exec);
+
+}  // namespace bench

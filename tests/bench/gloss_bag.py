@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The gloss classifier of examples/gloss_classifier.cpp in PyTorch: same text, split, model and optimizers.
+
+Prints seconds of training per epoch and the test accuracy. Needs a Python that has torch.
+"""
+import argparse
+import re
+import time
+from collections import Counter
+
+import torch
+
+
+def glosses(folder):
+    """Yields (is_test, label, words) in file order."""
+    for part, name in enumerate(("noun", "verb", "adj", "adv")):
+        with open(f"{folder}/data.{name}", encoding="latin-1") as lines:
+            for line in lines:
+                if line.startswith("  "):
+                    continue
+                head, gloss = line.split("|", 1)
+                offset, label = head.split(" ", 2)[:2]
+                h = (4 * int(offset) + part) * 2654435761 % 2**32
+                yield h * 10 >> 32 == 0, int(label), re.findall("[a-z]+|[0-9]+", gloss.lower())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--dim", type=int, default=64)
+    parser.add_argument("--wordnet", default="/usr/share/wordnet")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    torch.manual_seed(args.seed)
+
+    parts = {False: [], True: []}
+    for is_test, label, words in glosses(args.wordnet):
+        parts[is_test].append((words, label))
+    counts = Counter(word for words, _ in parts[False] for word in words)
+    ids = {word: k for k, (word, _) in enumerate(counts.most_common(), 1)}  # ties: first seen
+    train, test = (
+        [(torch.tensor([ids.get(word, 0) for word in words]), label) for words, label in parts[is_test]]
+        for is_test in (False, True)
+    )
+    tokens = sum(counts.values())
+    print(f"{len(train)} training and {len(test)} test sentences, {len(ids) + 1} ids, {tokens} training tokens")
+
+    table = torch.nn.EmbeddingBag(len(ids) + 1, args.dim, mode="mean", sparse=True)
+    fc = torch.nn.Linear(args.dim, 45)
+    torch.nn.init.uniform_(table.weight, -0.1, 0.1)
+    torch.nn.init.uniform_(fc.weight, -0.125, 0.125)
+    torch.nn.init.uniform_(fc.bias, -0.125, 0.125)
+    optimizers = [
+        torch.optim.Adagrad(table.parameters(), lr=0.1, eps=1e-10),
+        torch.optim.Adam(fc.parameters(), lr=2e-3),
+    ]
+
+    def scores(batch):
+        lengths = torch.tensor([0] + [len(words) for words, _ in batch[:-1]])
+        return fc(table(torch.cat([words for words, _ in batch]), lengths.cumsum(0)))
+
+    for epoch in range(1, args.epochs + 1):
+        start = time.perf_counter()
+        order = torch.randperm(len(train)).tolist()
+        loss_sum = 0.0
+        for begin in range(0, len(order), 64):
+            batch = [train[i] for i in order[begin : begin + 64]]
+            loss = torch.nn.functional.cross_entropy(scores(batch), torch.tensor([label for _, label in batch]))
+            for optimizer in optimizers:
+                optimizer.zero_grad()
+            loss.backward()
+            for optimizer in optimizers:
+                optimizer.step()
+            loss_sum += loss.item() * len(batch)
+        seconds = time.perf_counter() - start
+        with torch.no_grad():
+            right = 0
+            for begin in range(0, len(test), 64):
+                batch = test[begin : begin + 64]
+                right += (scores(batch).argmax(1) == torch.tensor([label for _, label in batch])).sum().item()
+        print(
+            f"torch {torch.__version__}, threads {args.threads}, seed {args.seed}, epoch {epoch}: {seconds:.2f} s, "
+            f"test accuracy {right / len(test):.4f}, training loss {loss_sum / len(train):.4f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
