@@ -30,7 +30,7 @@ inline int thread_count(Cpu exec) {
 namespace detail {
 
 /// Below this many elements a second thread costs more than it brings.
-inline constexpr std::size_t serial_below = std::size_t{1} << 15;
+inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
 struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
     template <std::same_as<std::size_t> U>

@@ -140,10 +140,11 @@ public:
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
         shape_type dims(shape.begin(), shape.end());
+        std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
         typename container::strides_type strides(dims.size());
         typename container::backstrides_type backstrides(dims.size());
         xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-        data_.resize(detail::checked_size("tensor", dims, sizeof(T)));  // the last that may throw
+        data_.resize(size);  // the last that may throw
         std::swap(container::shape_impl(), dims);
         std::swap(container::strides_impl(), strides);
         std::swap(container::backstrides_impl(), backstrides);

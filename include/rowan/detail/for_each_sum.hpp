@@ -23,7 +23,7 @@ struct Shares {
         auto const offsets = plan.offsets();
         std::size_t const rows = plan.rows().size();
         std::size_t const count = threads == 1 ? 1 : threads * 16;
-        std::size_t const grain = std::max<std::size_t>(plan.size() / count, block_size * block_size);
+        std::size_t const grain = plan.size() / count + 1;
         heavy_from = threads == 1 ? plan.size() : 2 * grain;
         first.push_back(0);
         for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {

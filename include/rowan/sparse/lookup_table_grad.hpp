@@ -1,6 +1,7 @@
 // rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
 #pragma once
 
+#include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -23,9 +24,8 @@ namespace rowan::inline v0 {
 ///          [0, height)
 /// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
 template <class T>
-SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, std::int64_t height,
+SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
                                   std::optional<std::int64_t> padding_id = std::nullopt) {
-    if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
     auto const& dims = ids.shape();
     auto const& shape = out_grad.shape();
     if (shape.size() < dims.size() || !std::equal(dims.begin(), dims.end(), shape.begin())) {
@@ -54,7 +54,7 @@ SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, std::
 }
 
 template <class T, class Device>
-SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad, std::int64_t height,
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad, Height height,
                                           std::optional<std::int64_t> padding_id = std::nullopt) {
     return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
 }

@@ -1,6 +1,7 @@
 // rowan/sparse/row_plan.hpp: RowPlan, the sort behind every function that sums duplicates, done once.
 #pragma once
 
+#include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/radix_sort.hpp>
 #include <rowan/detail/storage.hpp>
@@ -32,13 +33,12 @@ public:
 
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
     /// cost     a radix sort of n numbers on the bits that height needs; one block of 24 bytes per row
-    RowPlan(Cpu exec, Ids<> rows, std::int64_t height) {
-        if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
+    RowPlan(Cpu exec, Ids<> rows, Height height) {
         if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
         detail::check_ids(exec, "rows", rows, height);
         build(exec, rows, height);
     }
-    RowPlan(Ids<> rows, std::int64_t height) : RowPlan(Cpu{}, rows, height) {}
+    RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
     template <class T>
@@ -86,7 +86,7 @@ private:
         std::uint64_t position;
     };
 
-    static constexpr std::size_t parallel_from = 8192;
+    static constexpr std::size_t parallel_from = std::size_t{1} << 15;
 
     // One block for all: two arrays to sort in, of which one becomes the positions and the other the rows; then the offsets.
     void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
@@ -168,8 +168,8 @@ private:
     std::int64_t height_ = 0;
 };
 
-RowPlan(Ids<>, std::int64_t) -> RowPlan<>;
-RowPlan(Cpu, Ids<>, std::int64_t) -> RowPlan<>;
+RowPlan(Ids<>, Height) -> RowPlan<>;
+RowPlan(Cpu, Ids<>, Height) -> RowPlan<>;
 template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>

@@ -1,6 +1,7 @@
 // rowan/sparse/selected_rows.hpp: SelectedRows<T>, some rows of a tall tensor.
 #pragma once
 
+#include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 
@@ -40,8 +41,7 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
     ///          IndexError if a row is not in [0, height)
     /// cost     O(n); the rows are copied, the value is taken over
-    SelectedRows(std::int64_t height, Ids<> rows, Tensor<T> value) {
-        if (height < 0) throw ShapeError("height", std::to_string(height), "0 or more");
+    SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
         if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
         check_value(value, rows.size());
         detail::check_ids(Cpu{}, "rows", rows, height);
@@ -123,7 +123,7 @@ private:
 };
 
 template <class T>
-SelectedRows(std::int64_t, Ids<>, Tensor<T>) -> SelectedRows<T>;
+SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
 

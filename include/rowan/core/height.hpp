@@ -1,0 +1,29 @@
+// rowan/core/height.hpp: Height, what functions take where they want a number of rows.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The height of a table, from an integer of any type, so that `table.shape(0)` needs no cast.
+/// errors   ShapeError if it is negative or more than 2^63 - 1
+class Height {
+public:
+    template <std::integral I>
+    Height(I height) : value_(static_cast<std::int64_t>(height)) {
+        if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
+            throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
+        }
+    }
+    operator std::int64_t() const noexcept { return value_; }
+
+private:
+    std::int64_t value_;
+};
+
+}  // namespace rowan::inline v0
