@@ -10,6 +10,7 @@
 #include <rowan/detail/xtensor.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -156,7 +157,7 @@ public:
     Tensor& reshape(Shape const& shape) {
         shape_type dims(shape.begin(), shape.end());
         auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
-        if (open != dims.end()) {
+        if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
             *open = 1;
             std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
             *open = rest == 0 ? 0 : this->size() / rest;

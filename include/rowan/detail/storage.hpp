@@ -59,7 +59,7 @@ public:
 
     /// Room for n elements: this memory where it suffices and nobody else sees it, else new memory.
     Storage room(std::size_t n) const {
-        if (block_.use_count() != 1 || n > capacity_) return Storage(n);
+        if (!fits(n)) return Storage(n);
         Storage run;
         run.block_ = block_;
         run.size_ = n;
@@ -99,8 +99,10 @@ private:
         return std::shared_ptr<T>(memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); });
     }
 
+    bool fits(std::size_t n) const noexcept { return n == 0 || (block_.use_count() == 1 && n <= capacity_); }
+
     void resize_unshared(std::size_t n) {
-        if (block_.use_count() != 1 || n > capacity_) {
+        if (!fits(n)) {
             block_ = make(n);
             capacity_ = n;
         }

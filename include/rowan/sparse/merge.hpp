@@ -1,7 +1,7 @@
 // rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
 #pragma once
 
-#include <rowan/detail/for_each_sum.hpp>
+#include <rowan/detail/row_sums.hpp>
 #include <rowan/detail/rows.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -24,11 +24,12 @@ void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Selecte
     static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<T>::check_value(value, plan.size());
     auto const source = value.share();  // also if value is out's own
+    detail::RowSums<T> sums(exec, plan, source);
     std::size_t const width = value.row_size();
     auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
     T* const to = room.value().data();
     bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
-    detail::for_each_sum(exec, plan, source, [](std::size_t) {}, [=](std::size_t k, detail::sum_t<T> const* sum) {
+    sums.run([](std::size_t) {}, [=](std::size_t k, detail::sum_t<T> const* sum) {
         if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
             if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
         }

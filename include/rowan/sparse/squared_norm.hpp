@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/for_each_sum.hpp>
+#include <rowan/detail/row_sums.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -24,7 +24,7 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     RowPlan<> const plan(exec, g);
     std::size_t const width = g.row_size();
     std::vector<S> squares(plan.rows().size());
-    detail::for_each_sum(exec, plan, g.value(), [](std::size_t) {}, [&](std::size_t k, S const* sum) {
+    detail::RowSums<T>(exec, plan, g.value()).run([](std::size_t) {}, [&](std::size_t k, S const* sum) {
         squares[k] = detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
     });
     if (squares.empty()) return detail::constant<S>(0.0);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/for_each_sum.hpp>
+#include <rowan/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -46,7 +46,7 @@ void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rul
     auto const prefetch = [&](std::size_t k) {
         (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(), param.row_size() * sizeof(P)), ...);
     };
-    for_each_sum(exec, plan, value, prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+    RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
         rule(std::span<sum_t<T> const>(sum, width), row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
     });
 }
