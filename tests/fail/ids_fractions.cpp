@@ -1,0 +1,14 @@
+// expect: no matching function for call to .*(RowPlan|rowan)|no matching constructor
+#include <rowan/sparse/row_plan.hpp>
+
+#include <vector>
+
+#ifdef ROWAN_VALID_TWIN
+using id = std::int64_t;
+#else
+using id = double;  // from a file of numbers, perhaps: they must be made integers, and checked, before they are ids
+#endif
+
+rowan::RowPlan<> plan(std::vector<id> const& ids) {
+    return rowan::RowPlan<>(ids, 10);
+}

@@ -1,0 +1,14 @@
+// expect: rowan::parallel_for: the callback must take two std::size_t, begin and end
+#include <rowan/core/parallel.hpp>
+
+#include <cstdint>
+
+#ifdef ROWAN_VALID_TWIN
+using index = std::size_t;
+#else
+using index = std::int64_t;
+#endif
+
+void visit() {
+    rowan::parallel_for(rowan::Cpu{}, 10, 1, [](index, index) {});
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env bash
+# tests/run.sh [CHECK...]: installs what is missing from Debian's packages, then builds and runs the checks named, or all of them.
+#   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
+#   clang     the tests with clang 16, Debug, warnings are errors
+#   sanitize  the tests under the address, undefined-behavior and thread sanitizers of clang 16
+#   headers   every public header compiled alone, and two files that include everything linked
+#   static    programs of static_asserts
+#   fail      programs that must not compile, with the sentence that the compiler must print
+# What this machine cannot do is skipped by name. The last line counts the tests of all checks.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+source tests/packages.sh
+
+all=(gcc clang sanitize headers static fail)
+if (($# == 0)); then set -- "${all[@]}"; fi
+for check in "$@"; do
+    if [[ " ${all[*]} " != *" $check "* ]]; then
+        echo "tests/run.sh has no check '$check', only ${all[*]}" >&2
+        exit 2
+    fi
+done
+
+install_missing "${packages_test[@]}" || echo "Going on with what there is." >&2
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+jobs=$(nproc)
+total=0
+failed=0
+bad=()
+skipped=()
+
+# skip NAME REASON: says what is not run, now and at the end.
+skip() {
+    echo "SKIPPED $1: $2"
+    skipped+=("$1: $2")
+}
+
+# has NAME TOOL...: whether the tools are there; skips NAME when one is not.
+has() {
+    local tool
+    for tool in "${@:2}"; do
+        if ! command -v "$tool" >/dev/null; then
+            skip "$1" "$tool is not installed"
+            return 1
+        fi
+    done
+}
+
+# run CHECK PRESET TARGET [ctest argument...]: configures, builds TARGET, runs the tests. A build that fails counts as one test.
+run() {
+    local preset=$2 log=build/$2/$1.log start=$SECONDS numbers
+    echo "== $1: $preset"
+    if cmake --preset "$preset" --log-level=NOTICE && cmake --build --preset "$preset" --target "$3" -j "$jobs" -- -k 0; then
+        ctest --preset "$preset" --no-tests=error --timeout 600 -j "$jobs" "${@:4}" | tee "$log" || true
+        numbers=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n 1)
+    else
+        echo "$1: $preset does not build"
+    fi
+    numbers=${numbers:-1 1}
+    failed=$((failed + ${numbers% *}))
+    total=$((total + ${numbers#* }))
+    if [[ $numbers != "0 "* ]]; then bad+=("$1 ($preset)"); fi
+    echo "== $1: $preset took $((SECONDS - start)) s"
+}
+
+# both CHECK TARGET [ctest argument...]: the same with both compilers.
+both() {
+    if has "$1 with g++" g++; then run "$1" gcc "${@:2}"; fi
+    if has "$1 with clang" clang++-16; then run "$1" clang "${@:2}"; fi
+}
+
+own=(-LE '^(headers|static|fail)$') # what has no check of its own
+
+gcc() {
+    has gcc g++ || return 0
+    run gcc gcc all "${own[@]}"
+    cat build/gcc/tests/compile_time.txt || true
+}
+
+clang() {
+    has clang clang++-16 || return 0
+    run clang clang all "${own[@]}"
+}
+
+sanitize() {
+    has sanitize clang++-16 || return 0
+    run sanitize asan all "${own[@]}"
+    local archer
+    archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
+    if [[ -f $archer ]]; then
+        OMP_TOOL_LIBRARIES=$archer run sanitize tsan all "${own[@]}"
+    else
+        skip "sanitize, threads" "libarcher.so is not installed"
+    fi
+}
+
+headers() { both headers all_verify_interface_header_sets -L '^headers$'; }
+static() { both static rowan_static -L '^static$'; }
+fail() { both fail rowan_fail_twins -L '^fail$'; }
+
+for check in "$@"; do "$check"; done
+
+echo
+if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}"; fi
+if ((${#bad[@]})); then printf 'FAILED %s\n' "${bad[@]}"; fi
+if ((total == 0)); then
+    echo "nothing could be run" >&2
+    exit 1
+fi
+percent=$(((total - failed) * 100 / total))
+echo "$percent% tests passed, $failed tests failed out of $total"
+exit $((failed > 0))

@@ -1,0 +1,16 @@
+// tests/static/tensor.cpp: what a Tensor is to the compiler.
+#include <rowan/core/tensor.hpp>
+
+#include <type_traits>
+
+template <class T>
+constexpr bool is_value = std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
+                          std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T> && std::is_default_constructible_v<T>;
+
+static_assert(is_value<rowan::Tensor<float>>);
+static_assert(is_value<rowan::Tensor<bool>>);
+static_assert(std::is_same_v<rowan::Tensor<float>, rowan::Tensor<float, rowan::Cpu>>);
+static_assert(std::is_same_v<rowan::Tensor<float>::value_type, float>);
+static_assert(rowan::Tensor<float>::static_layout == xt::layout_type::row_major);
+static_assert(xt::is_xexpression<rowan::Tensor<float>>::value);
+static_assert(!std::is_convertible_v<rowan::Tensor<float>, rowan::Tensor<double>&>);
