@@ -1,0 +1,68 @@
+// tests/core/ids.cpp: Ids, from everything that holds row numbers.
+#include <rowan/core/ids.hpp>
+
+#include "catch.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+using rowan::Ids;
+using rowan::Tensor;
+using Shape = Ids<>::shape_type;
+
+namespace {
+
+std::vector<std::int64_t> list(Ids<> const& ids) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t i = 0; i < ids.size(); ++i) numbers.push_back(ids[i]);
+    return numbers;
+}
+std::vector<std::int64_t> braced(Ids<> ids) { return list(ids); }
+
+}  // namespace
+
+TEST_CASE("ids come from braces, containers, spans and tensors", "[ids]") {
+    std::vector<std::int64_t> const want{3, 1, 4};
+    std::vector<std::int32_t> const narrow{3, 1, 4};
+    std::array<std::int64_t, 3> const array{3, 1, 4};
+    std::vector<long long> const other{3, 1, 4};  // another type of 64 bits
+    CHECK(braced({3, 1, 4}) == want);
+    CHECK(list(want) == want);
+    CHECK(list(narrow) == want);
+    CHECK(list(array) == want);
+    CHECK(list(other) == want);
+    CHECK(list(std::span(narrow)) == want);
+    CHECK(list(Tensor<std::int32_t>{3, 1, 4}) == want);
+    CHECK(list(Tensor<std::int64_t>{3, 1, 4}) == want);
+}
+
+TEST_CASE("ids have the shape of their tensor, else one dim", "[ids]") {
+    CHECK(Ids<>(Tensor<std::int32_t>{{1, 2}, {3, 4}, {5, 6}}).shape() == Shape{3, 2});
+    CHECK(Ids<>(Tensor<std::int64_t>::full({}, 5)).shape() == Shape{});
+    CHECK(Ids<>(Tensor<std::int64_t>::full({}, 5)).size() == 1);
+    CHECK(Ids<>(std::vector<std::int64_t>{1, 2}).shape() == Shape{2});
+    CHECK(Ids<>(Tensor<std::int32_t>::from_shape({2, 0})).shape() == Shape{2, 0});
+}
+
+TEST_CASE("no ids are a list of none", "[ids]") {
+    CHECK((Ids<>().size() == 0 && Ids<>().shape() == Shape{0}));
+    CHECK(braced({}).empty());
+    CHECK(list(std::vector<std::int32_t>{}).empty());
+}
+
+TEST_CASE("visit passes the ids in their own width", "[ids]") {
+    auto const width = [](Ids<> const& ids) { return ids.visit([](auto span) { return sizeof(span[0]) * 10 + span.size(); }); };
+    CHECK(width(std::vector<std::int32_t>{1, 2}) == 42);
+    CHECK(width(std::vector<std::int64_t>{1, 2, 3}) == 83);
+    CHECK(width({}) == 80);
+}
+
+TEST_CASE("unsigned, short and floating-point numbers are no ids", "[ids]") {
+    CHECK(!std::is_constructible_v<Ids<>, std::vector<std::uint32_t>>);
+    CHECK(!std::is_constructible_v<Ids<>, std::vector<std::int16_t>>);
+    CHECK(!std::is_constructible_v<Ids<>, Tensor<float>>);
+    CHECK(std::is_constructible_v<Ids<>, std::vector<std::int32_t>>);
+}

@@ -1,0 +1,112 @@
+// tests/core/parallel.cpp: every index once, exceptions once, no deadlock.
+#include <rowan/core/parallel.hpp>
+
+#include "catch.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using rowan::Cpu;
+using rowan::parallel_for;
+
+namespace {
+
+// How many indices in [0, n) are not visited exactly once.
+std::size_t not_once(Cpu exec, std::size_t n, std::size_t grain) {
+    std::vector<std::atomic<int>> visits(n);
+    parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) ++visits[i];
+    });
+    std::size_t wrong = 0;
+    for (auto const& count : visits) wrong += count != 1;
+    return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("every index is visited once, for any number of threads, length and grain", "[parallel]") {
+    for (int threads : {0, 1, 2, 3, 8}) {
+        for (std::size_t n : {0, 1, 2, 63, 64, 65, 1000}) {
+            for (std::size_t grain : {0, 1, 7, 64, 5000}) {
+                CAPTURE(threads, n, grain);
+                CHECK(not_once(Cpu{threads}, n, grain) == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("a length near the largest number is cut into ranges that end there", "[parallel]") {
+    constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+    std::atomic<std::size_t> covered{0};
+    parallel_for(Cpu{2}, most, most / 16, [&](std::size_t begin, std::size_t end) { covered += end - begin; });
+    CHECK(covered == most);
+}
+
+TEST_CASE("nothing is called for an empty loop", "[parallel]") {
+    parallel_for(Cpu{4}, 0, 1, [](std::size_t, std::size_t) { FAIL("called"); });
+    SUCCEED();
+}
+
+TEST_CASE("one exception of those thrown reaches the caller, and the next loop runs", "[parallel]") {
+    for (int threads : {1, 2, 4}) {
+        int caught = 0;
+        try {
+            parallel_for(Cpu{threads}, 100, 1, [](std::size_t, std::size_t) { throw std::runtime_error("bad range"); });
+        } catch (std::runtime_error const& e) {
+            caught += e.what() == std::string("bad range");
+        }
+        CHECK(caught == 1);
+        CHECK(not_once(Cpu{threads}, 100, 1) == 0);
+    }
+}
+
+TEST_CASE("an exception of one range only reaches the caller", "[parallel]") {
+    auto const throw_at_50 = [](std::size_t begin, std::size_t) {
+        if (begin == 50) throw begin;
+    };
+    CHECK_THROWS_AS(parallel_for(Cpu{3}, 100, 1, throw_at_50), std::size_t);
+}
+
+TEST_CASE("loops may be nested", "[parallel]") {
+    std::atomic<int> visits{0};
+    parallel_for(Cpu{2}, 8, 1, [&](std::size_t, std::size_t) {
+        parallel_for(Cpu{2}, 16, 1, [&](std::size_t begin, std::size_t end) { visits += static_cast<int>(end - begin); });
+    });
+    CHECK(visits == 8 * 16);
+}
+
+#ifdef _OPENMP
+TEST_CASE("every thread of a caller's own parallel region may run a loop", "[parallel]") {
+    std::atomic<int> visits{0};
+    std::atomic<int> regions{0};
+#pragma omp parallel num_threads(3)
+    {
+        ++regions;
+        parallel_for(Cpu{2}, 100, 10, [&](std::size_t begin, std::size_t end) { visits += static_cast<int>(end - begin); });
+    }
+    CHECK(visits == regions * 100);
+}
+
+TEST_CASE("a loop in a single section of a caller's region does not wait for the others", "[parallel]") {
+    std::atomic<int> visits{0};
+#pragma omp parallel num_threads(2)
+#pragma omp single nowait
+    parallel_for(Cpu{2}, 100, 10, [&](std::size_t begin, std::size_t end) { visits += static_cast<int>(end - begin); });
+    CHECK(visits == 100);
+}
+
+TEST_CASE("0 threads are all that OpenMP offers", "[parallel]") { CHECK(rowan::thread_count(Cpu{}) == omp_get_max_threads()); }
+#endif
+
+TEST_CASE("a number of threads is taken as it is, a negative one refused", "[parallel]") {
+#ifdef _OPENMP
+    CHECK(rowan::thread_count(Cpu{5}) == 5);
+#else
+    CHECK(rowan::thread_count(Cpu{5}) == 1);
+#endif
+    CHECK_THROWS_AS(rowan::thread_count(Cpu{-1}), rowan::ValueError);
+}

@@ -1,0 +1,123 @@
+// tests/core/tensor.cpp: Tensor as an xtensor container.
+#include <rowan/core/tensor.hpp>
+
+#include "catch.hpp"
+
+#include <xtensor/xmath.hpp>
+#include <xtensor/xview.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+using rowan::Tensor;
+using Shape = Tensor<float>::shape_type;
+
+template <class T, class Device>
+constexpr std::type_identity<T> element_of(Tensor<T, Device>&) {
+    return {};
+}
+
+TEST_CASE("nested braces give as many dims as they are deep, also of width 1", "[tensor]") {
+    CHECK(Tensor<float>{1, 2, 3}.shape() == Shape{3});
+    CHECK(Tensor<float>{{1, 2}, {3, 4}, {5, 6}}.shape() == Shape{3, 2});
+    CHECK(Tensor<float>{{1}, {2}}.shape() == Shape{2, 1});
+    CHECK(Tensor<float>{{1}}.shape() == Shape{1, 1});
+    CHECK(Tensor<float>{{{1, 2, 3}}, {{4, 5, 6}}}.shape() == Shape{2, 1, 3});
+    CHECK(Tensor<float>{{{{1}, {2}}}, {{{3}, {4}}}}.shape() == Shape{2, 1, 2, 1});
+    CHECK(Tensor<float>{{{{1}}}}.shape() == Shape{1, 1, 1, 1});
+    Tensor<float> const t{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
+    for (std::size_t i = 0; i < 8; ++i) CHECK(t.data()[i] == static_cast<float>(i + 1));
+    CHECK(t(1, 0, 1) == 6);
+}
+
+TEST_CASE("braces take numbers of other types, each converted once", "[tensor]") {
+    CHECK(Tensor<rowan::bfloat16>{0.1, 1}(0).bits() == rowan::bfloat16(0.1F).bits());
+    CHECK(Tensor<double>{1, 2.5F, 0.1}(2) == 0.1);
+    CHECK(Tensor<std::int64_t>{1, std::int64_t{1} << 62}(1) == std::int64_t{1} << 62);
+    CHECK(Tensor<bool>{{true, false}, {false, true}}(1, 1));
+}
+
+TEST_CASE("from_shape allocates, zeros and full fill", "[tensor]") {
+    CHECK(Tensor<float>::from_shape({3, 2}).shape() == Shape{3, 2});
+    CHECK((Tensor<float>::zeros({2, 2}) == Tensor<float>{{0, 0}, {0, 0}}));
+    CHECK((Tensor<float>::full({2, 1}, 0.5F) == Tensor<float>{{0.5F}, {0.5F}}));
+    Tensor<float> t = Tensor<float>::from_shape({4});
+    float const* const before = t.data();
+    t.resize(Shape{2, 2});
+    CHECK((t.data() == before && t.shape() == Shape{2, 2}));
+}
+
+TEST_CASE("no dims are one element, a dim of 0 is none, a new tensor has the shape [0]", "[tensor]") {
+    auto const scalar = Tensor<float>::full({}, 7);
+    CHECK((scalar.dimension() == 0 && scalar.size() == 1 && scalar() == 7));
+    auto const empty = Tensor<float>::from_shape({3, 0, 2});
+    CHECK((empty.size() == 0 && empty.row_size() == 0 && empty.row(2).empty()));
+    CHECK(Tensor<float>().shape() == Shape{0});
+    CHECK(Tensor<float>().row_size() == 1);
+    CHECK(Tensor<float>(empty + 1).shape() == Shape{3, 0, 2});
+    CHECK(Tensor<float>{}.shape() == Shape{0});
+}
+
+TEST_CASE("expressions of xtensor read a tensor and are assigned to it", "[tensor]") {
+    Tensor<float> const p{{1, 2}, {3, 4}};
+    Tensor<float> q = p + 1;
+    CHECK((q == Tensor<float>{{2, 3}, {4, 5}}));
+    q = 2 * q - p;
+    CHECK((q == Tensor<float>{{3, 4}, {5, 6}}));
+    q *= 2;
+    CHECK((q == Tensor<float>{{6, 8}, {10, 12}}));
+    q -= p * p;
+    CHECK((q == Tensor<float>{{5, 4}, {1, -4}}));
+    CHECK(Tensor<float>(xt::exp(p))(1, 0) == std::exp(3.0F));
+    CHECK((Tensor<float>(xt::sum(p, {0})) == Tensor<float>{4, 6}));
+    CHECK((Tensor<float>(xt::view(p, 1, xt::all())) == Tensor<float>{3, 4}));
+    CHECK(Tensor<double>(p / 4.0)(0, 0) == 0.25);
+    CHECK((Tensor<float>(p + Tensor<float>{10, 20}) == Tensor<float>{{11, 22}, {13, 24}}));  // broadcast
+}
+
+TEST_CASE("integers and truth values have their compound assignments", "[tensor]") {
+    Tensor<std::int64_t> t{7, 12};
+    t %= Tensor<std::int64_t>{4, 5};
+    t |= Tensor<std::int64_t>{8, 1};
+    t ^= Tensor<std::int64_t>{1, 1};
+    t &= Tensor<std::int64_t>{14, 14};
+    CHECK((t == Tensor<std::int64_t>{10, 2}));
+}
+
+TEST_CASE("functions deduce the element type and the device", "[tensor]") {
+    Tensor<float> t;
+    static_assert(std::is_same_v<decltype(element_of(t))::type, float>);
+    CHECK(t.size() == 0);
+}
+
+TEST_CASE("row gives all elements of one row", "[tensor]") {
+    Tensor<std::int32_t> t{{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}};
+    CHECK(t.row_size() == 4);
+    CHECK((t.row(1).size() == 4 && t.row(1)[0] == 5 && t.row(1)[3] == 8));
+    t.row(0)[2] = 30;
+    CHECK(t(0, 1, 0) == 30);
+    CHECK((std::as_const(t).row(0).data() == t.data()));
+}
+
+TEST_CASE("a moved-from tensor has the shape [0] and can be used again", "[tensor]") {
+    Tensor<float> t{{1, 2}, {3, 4}};
+    float const* const memory = t.data();
+    Tensor<float> const moved = std::move(t);
+    CHECK((moved.data() == memory && moved.shape() == Shape{2, 2}));
+    CHECK((t.shape() == Shape{0} && t.size() == 0));
+    t = {5, 6};
+    CHECK(t(1) == 6);
+    Tensor<float> other{1};
+    other = std::move(t);
+    CHECK((other(1) == 6 && t.size() == 0));
+    t.swap(other);
+    CHECK((t(0) == 5 && other.size() == 0));
+}
+
+TEMPLATE_TEST_CASE("elements begin at multiples of 64 bytes, large blocks at multiples of 2 MiB", "[tensor]", std::uint8_t, float, double) {
+    auto const address = [](std::size_t n) { return reinterpret_cast<std::uintptr_t>(Tensor<TestType>::from_shape({n}).data()); };
+    for (std::size_t n : {1, 2, 15, 16, 17, 1000}) CHECK(address(n) % 64 == 0);
+    CHECK(address((std::size_t{5} << 20) / sizeof(TestType)) % (std::size_t{2} << 20) == 0);
+}

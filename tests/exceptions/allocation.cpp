@@ -1,0 +1,160 @@
+// tests/exceptions/allocation.cpp: memory runs out at the N-th allocation, N = 1, 2, 3 … until the call succeeds.
+#include "failing_new.hpp"
+#include "optimizers.hpp"
+#include "refused.hpp"
+
+#include <functional>
+
+namespace {
+
+using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
+using test::bytes_of, test::fail_allocation;
+
+/// Runs `call` on fresh copies of the arguments that `make` returns, with the N-th allocation failing (or all from the N-th on). After
+/// each failure the arguments are as they were and no block has leaked; at last the call succeeds. How many allocations it made.
+template <class Make, class Call>
+std::size_t survives(Make const& make, Call const& call) {
+    auto want = make();
+    call(want);  // and whatever allocates once for ever has
+    std::size_t n = 0;
+    for (bool const ever_after : {false, true}) {
+        auto x = make();
+        auto const before = bytes_of(x);
+        for (n = 1;; ++n) {
+            CAPTURE(n, ever_after);
+            std::ptrdiff_t const blocks = test::live_blocks();
+            bool threw = false;
+            fail_allocation(n, ever_after);
+            try {
+                call(x);
+            } catch (std::bad_alloc const&) {
+                threw = true;
+            }
+            fail_allocation(0);
+            if (!threw) break;
+            CHECK(test::live_blocks() == blocks);
+            CHECK(bytes_of(x) == before);
+            REQUIRE(n < 500);
+        }
+        CHECK(bytes_of(x) == bytes_of(want));
+    }
+    return n - 1;
+}
+
+/// Small, or large enough for every loop to be parallel, with a row that all threads sum together.
+struct Arguments {
+    Cpu exec;
+    std::size_t rows, height;
+    std::vector<std::int64_t> ids;
+    Tensor<float> table;
+    test::States state;
+    SelectedRows<float> g;
+    RowPlan<> plan;
+    SelectedRows<float> out{3, {1}, {{5, 6}}};
+
+    explicit Arguments(bool large) : exec{large ? 2 : 1}, rows(large ? 70'000 : 90), height(rows + 100), table(test::ramp<float>({height, 4})) {
+        for (std::size_t i = 0; i < rows; ++i) ids.push_back(static_cast<std::int64_t>(i % 10 == 0 ? i * 31 % height : 7));
+        g = SelectedRows<float>(height, ids, test::ramp<float>({rows, 4}));
+        plan = RowPlan<>(g);
+    }
+};
+
+std::string bytes_of(Arguments const& x) {
+    using test::bytes_of;
+    return bytes_of(x.ids) + bytes_of(x.table) + bytes_of(x.state[0]) + bytes_of(x.state[1]) + bytes_of(x.state[2]) + bytes_of(x.g) +
+           bytes_of(x.plan) + bytes_of(x.out);
+}
+
+}  // namespace
+
+TEST_CASE("memory runs out: optimizers have changed nothing", "[exceptions]") {
+    bool const large = GENERATE(false, true);
+    for (auto const& optimizer : test::optimizers()) {
+        if (large && optimizer.name != "sgd" && optimizer.name != "adagrad") continue;  // the others take the same paths
+        CAPTURE(optimizer.name, large);
+        Arguments start(large);
+        start.state = test::states_for(optimizer, start.table);
+        auto const make = [&] { return start; };
+        auto const dense = rowan::to_dense(start.g);
+        survives(make, [&](Arguments& x) { optimizer.sparse(x.exec, x.table, x.state, x.g); });
+        survives(make, [&](Arguments& x) { optimizer.planned(x.exec, x.plan, x.table, x.state, x.g.value()); });
+        survives(make, [&](Arguments& x) { optimizer.dense(x.exec, x.table, x.state, dense); });
+    }
+}
+
+TEST_CASE("memory runs out: update_rows has not called the rule", "[exceptions]") {
+    Arguments const start(GENERATE(false, true));
+    auto const make = [&] { return start; };
+    auto const half = rowan::bfloat16(0.5F);
+    SelectedRows<rowan::bfloat16> const narrow(start.height, start.ids, Tensor<rowan::bfloat16>::full({start.rows, 4}, half));
+    auto const dense = Tensor<rowan::bfloat16>::full({start.height, 4}, half);
+    auto const rule = [](std::span<float const> g, std::span<float> p) { p[0] -= g[0]; };
+    CHECK(survives(make, [&](Arguments& x) { update_rows(x.exec, narrow, rule, x.table); }) > 0);
+    CHECK(survives(make, [&](Arguments& x) { update_rows(x.exec, x.plan, narrow.value(), rule, x.table); }) > 0);
+    CHECK(survives(make, [&](Arguments& x) { update_rows(x.exec, dense, rule, x.table); }) > 0);
+}
+
+TEST_CASE("memory runs out: gather_into, scatter_add and merge_into have changed nothing", "[exceptions]") {
+    Arguments const start(GENERATE(false, true));
+    auto const make = [&] { return start; };
+    auto const with_memory = [&] {
+        Arguments x = start;
+        x.out = x.g;
+        return x;
+    };
+    survives(with_memory, [&](Arguments& x) { gather_into(x.exec, x.table, x.ids, x.out.value()); });
+    survives(make, [&](Arguments& x) { scatter_add(x.exec, x.table, x.ids, x.g.value()); });
+    survives(make, [&](Arguments& x) { scatter_add(x.exec, x.table, x.g); });
+    CHECK(survives(make, [&](Arguments& x) { merge_into(x.exec, x.g, x.out); }) > 0);
+    CHECK(survives(make, [&](Arguments& x) { merge_into(x.exec, x.plan, x.g.value(), x.out); }) > 0);
+    CHECK(survives(make, [&](Arguments& x) { merge_into(x.exec, x.g, x.g); }) > 0);
+    CHECK(survives(with_memory, [&](Arguments& x) { merge_into(x.exec, x.plan, x.g.value(), x.out); }) > 0);
+    CHECK(survives(with_memory, [&](Arguments& x) { merge_into(x.exec, x.plan, x.out.value(), x.out); }) > 0);
+}
+
+TEST_CASE("memory runs out: what returns something new has changed nothing and leaks nothing", "[exceptions]") {
+    Arguments const start(GENERATE(false, true));
+    auto const make = [&] { return start; };
+    auto const height = start.height;
+    std::function<void(Arguments&)> const calls[] = {
+        [&](Arguments& x) { gather(x.exec, x.table, x.ids); },
+        [&](Arguments& x) { lookup_table_grad(x.exec, x.ids, x.g.value(), height); },
+        [&](Arguments& x) { lookup_table_grad(x.exec, x.ids, x.g.value(), height, 7); },
+        [&](Arguments& x) { SelectedRows<float>(height, x.ids, x.g.value()); },
+        [&](Arguments& x) { RowPlan<>(x.exec, x.ids, height); },
+        [&](Arguments& x) { RowPlan<>(x.exec, x.ids, std::int64_t{1} << 60); },
+        [&](Arguments& x) { merge(x.exec, x.g); },
+        [&](Arguments& x) { add(x.exec, x.g, x.g); },
+        [&](Arguments& x) { add(x.exec, x.g, x.table); },
+        [&](Arguments& x) { scale(x.exec, x.g, 0.5); },
+        [&](Arguments& x) { to_dense(x.exec, x.g); },
+        [&](Arguments& x) { from_dense(x.exec, x.table, 1.0); },
+        [&](Arguments& x) { retain(x.exec, x.g, x.ids); },
+        [&](Arguments& x) { split(x.exec, x.g, {5, 10, static_cast<std::int64_t>(height) - 15}); },
+        [&](Arguments& x) { squared_norm(x.exec, x.g); },
+    };
+    for (auto const& call : calls) CHECK(survives(make, call) > 0);
+}
+
+TEST_CASE("memory runs out: an assignment leaves the target with its shape and contents", "[exceptions]") {
+    auto const make = [] { return Tensor<float>{{1, 2}, {3, 4}}; };
+    auto const other = test::ramp<float>({3, 2, 2, 1});
+    auto const row = test::ramp<float>({2});
+    CHECK(survives(make, [&](Tensor<float>& t) { t = other; }) > 0);
+    CHECK(survives(make, [&](Tensor<float>& t) { t = other + 1.0F; }) > 0);
+    CHECK(survives(make, [&](Tensor<float>& t) { t += row; }) > 0);
+    CHECK(survives(make, [&](Tensor<float>& t) { t.resize(other.shape()), t.fill(1); }) > 0);
+    CHECK(survives(make, [&](Tensor<float>& t) { t = Tensor<float>{{5}, {6}, {7}}; }) > 0);
+
+    auto const many_dims = test::ramp<float>({1, 2, 1, 2, 1, 3});  // more dims than xtensor keeps inside the object
+    CHECK(survives(make, [&](Tensor<float>& t) { t = many_dims; }) > 0);
+
+    auto const rows = [] { return SelectedRows<float>(4, {3, 0}, {{1, 2}, {3, 4}}); };
+    SelectedRows<float> const more(9, {8, 7, 6}, {{1}, {2}, {3}});
+    CHECK(survives(rows, [&](SelectedRows<float>& g) { g = more; }) > 0);
+    CHECK(survives(rows, [&](SelectedRows<float>& g) { g = SelectedRows<float>(more); }) > 0);
+
+    auto const plan = [] { return RowPlan<>({3, 0, 3}, 4); };
+    RowPlan<> const other_plan({1, 2, 3, 4}, 5);
+    CHECK(survives(plan, [&](RowPlan<>& p) { p = other_plan; }) > 0);
+}

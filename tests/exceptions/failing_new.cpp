@@ -1,0 +1,56 @@
+// tests/exceptions/failing_new.cpp: operator new and delete of this program, over malloc, so that sanitizers still see every block.
+#include "failing_new.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> countdown{0};
+std::atomic<bool> every{false};
+std::atomic<bool> failed{false};
+std::atomic<std::ptrdiff_t> live{0};
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+    std::size_t left = countdown.load();
+    while (left != 0 && !countdown.compare_exchange_weak(left, every && left == 1 ? 1 : left - 1)) {
+    }
+    if (left == 1) {
+        failed = true;
+        throw std::bad_alloc();
+    }
+    std::size_t const whole = (bytes + alignment - 1) / alignment * alignment;
+    void* const block = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
+    if (block == nullptr) throw std::bad_alloc();
+    ++live;
+    return block;
+}
+
+void release(void* block) noexcept {
+    if (block != nullptr) --live;
+    std::free(block);
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) { return allocate(bytes, static_cast<std::size_t>(alignment)); }
+void operator delete(void* block) noexcept { release(block); }
+void operator delete(void* block, std::size_t) noexcept { release(block); }
+void operator delete(void* block, std::align_val_t) noexcept { release(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { release(block); }
+
+namespace test {
+
+void fail_allocation(std::size_t n, bool ever_after) {
+    every = ever_after;
+    failed = false;
+    countdown = n;
+}
+
+bool allocation_failed() { return failed; }
+
+std::ptrdiff_t live_blocks() { return live; }
+
+}  // namespace test

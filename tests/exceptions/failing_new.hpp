@@ -1,0 +1,17 @@
+// tests/exceptions/failing_new.hpp: this program's operator new, which can be told to fail.
+#pragma once
+
+#include <cstddef>
+
+namespace test {
+
+/// Lets the n-th allocation from now on fail, counted from 1, on whatever thread; with `ever_after` all later ones too. 0: none.
+void fail_allocation(std::size_t n, bool ever_after = false);
+
+/// Has an allocation failed since?
+bool allocation_failed();
+
+/// How many blocks are allocated now.
+std::ptrdiff_t live_blocks();
+
+}  // namespace test

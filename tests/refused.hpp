@@ -1,0 +1,75 @@
+// tests/refused.hpp: calls that must be refused: the error that they throw, and the arguments that they must leave alone.
+#pragma once
+
+#include "catch.hpp"
+
+#include <rowan/rowan.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace test {
+
+template <class I>
+std::string bytes_of(std::vector<I> const& x) {
+    return {reinterpret_cast<char const*>(x.data()), x.size() * sizeof(I)};
+}
+
+/// All that can be seen of an argument.
+template <class T>
+std::string bytes_of(rowan::Tensor<T> const& t) {
+    std::vector<std::size_t> const dims(t.shape().begin(), t.shape().end());
+    return std::to_string(dims.size()) + bytes_of(dims) + std::string(reinterpret_cast<char const*>(t.data()), t.size() * sizeof(T));
+}
+
+template <class T>
+std::string bytes_of(rowan::SelectedRows<T> const& g) {
+    std::vector<std::int64_t> const rows(g.rows().begin(), g.rows().end());
+    return std::to_string(g.height()) + (g.merged() ? "m" : "u") + bytes_of(rows) + bytes_of(g.value());
+}
+
+inline std::string bytes_of(rowan::RowPlan<> const& plan) {
+    std::vector<std::int64_t> all{plan.height(), static_cast<std::int64_t>(plan.size())};
+    for (auto const list : {plan.rows(), plan.offsets(), plan.positions()}) all.insert(all.end(), list.begin(), list.end());
+    return bytes_of(all);
+}
+
+/// The `E` that call(execution) throws: the same on 1, 2 and 8 threads, and every one of `x` as it was, byte for byte.
+template <class E, class Call, class... X>
+E refused(Call const& call, X const&... x) {
+    std::array<std::string, sizeof...(X)> const before{bytes_of(x)...};
+    std::optional<E> error;
+    for (int const threads : {1, 2, 8}) {
+        CAPTURE(threads);
+        try {
+            call(rowan::Cpu{threads});
+            FAIL_CHECK("nothing was thrown");
+        } catch (E const& e) {
+            if (error) CHECK(std::string(e.what()) == error->what());
+            error = e;
+        }
+        std::array<std::string, sizeof...(X)> const after{bytes_of(x)...};
+        CHECK((before == after));
+    }
+    REQUIRE(error);
+    return *error;
+}
+
+/// The text of that error.
+template <class E, class Call, class... X>
+std::string refusal(Call const& call, X const&... x) {
+    return refused<E>(call, x...).what();
+}
+
+/// 0, 1/8, 2/8 …: sums of few of them are exact.
+template <class T>
+rowan::Tensor<T> ramp(typename rowan::Tensor<T>::shape_type const& shape) {
+    auto t = rowan::Tensor<T>::from_shape(shape);
+    for (std::size_t i = 0; i < t.size(); ++i) t.data()[i] = static_cast<T>(static_cast<float>(i % 64) / 8);
+    return t;
+}
+
+}  // namespace test

@@ -1,0 +1,87 @@
+// tests/sparse/adagrad.cpp: AdaGrad, epsilon outside the root.
+#include <rowan/sparse/adagrad.hpp>
+
+#include "steps.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+using reference::product;
+using rowan::adagrad, rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
+
+namespace {
+
+constexpr rowan::AdagradOptions options{.learning_rate = 0.05, .epsilon = 1e-3};
+
+auto const step = [](auto&&... x) { adagrad(x..., options); };
+auto const formula = [](auto g, auto& p, auto& m) {
+    using S = decltype(g);
+    m += product(g, g);
+    p -= product(static_cast<S>(options.learning_rate), g) / (std::sqrt(m) + static_cast<S>(options.epsilon));
+};
+
+}  // namespace
+
+TEST_CASE("duplicates are summed first, rows not named stay, epsilon is outside the root", "[adagrad][golden]") {
+    auto param = Tensor<float>::full({10, 2}, 5);
+    auto moment = Tensor<float>::full({10, 2}, 2);
+    adagrad(param, moment, SelectedRows<float>(10, {0, 4, 7, 4}, Tensor<float>::full({4, 2}, 1)), {.learning_rate = 2, .epsilon = 2});
+    for (std::size_t i = 0; i < 10; ++i) {
+        bool const once = i == 0 || i == 7;
+        double const want = once ? 4.4641016 : i == 4 ? 4.1010205 : 5;
+        CHECK(std::abs(param(i, 1) - want) < 1e-6);
+        CHECK(moment(i, 1) == (once ? 3 : i == 4 ? 6 : 2));
+    }
+}
+
+TEST_CASE("adagrad has the bits of its formula", "[adagrad]") {
+    reference::check_step<float, float, float>(step, formula);
+    reference::check_step<double, double, double>(step, formula);
+}
+
+TEST_CASE("table, state and gradient of different types are computed together and narrowed once", "[adagrad][mixed]") {
+    reference::check_step<float, bfloat16, float>(step, formula);
+    reference::check_step<bfloat16, float, float>(step, formula);
+    reference::check_step<float16, float16, float16>(step, formula);
+    reference::check_step<float, double, float>(step, formula);
+    reference::check_step<std::int32_t, float, double>(step, formula);
+}
+
+TEST_CASE("a million duplicates of one row are one step with their sum", "[adagrad]") {
+    auto const g = SelectedRows<float>(3, inputs::Rows(1'000'000, 2), inputs::wild<float>({1'000'000, 1}, 4));
+    auto want = Tensor<float>::full({3, 1}, 1);
+    auto want_moment = want;
+    reference::update(g, formula, want, want_moment);
+    for (int threads : {1, 2}) {
+        auto got = Tensor<float>::full({3, 1}, 1);
+        auto moment = got;
+        step(rowan::Cpu{threads}, got, moment, g);
+        CHECK((reference::same(got, want) && reference::same(moment, want_moment)));
+    }
+}
+
+TEST_CASE("a gradient with no rows changes nothing", "[adagrad][golden]") {
+    auto param = Tensor<float>::full({4, 2}, 1);
+    auto moment = param;
+    adagrad(param, moment, SelectedRows<float>(4, {}, Tensor<float>::from_shape({0, 2})));
+    CHECK((param == Tensor<float>::full({4, 2}, 1) && moment == param));
+}
+
+TEST_CASE("floats stay close to the same steps in double, with the defaults of the peers", "[adagrad]") {
+    Tensor<float> param{{0.5F}};
+    Tensor<float> moment{{0}};
+    double p = 0.5;
+    double m = 0;
+    for (int t = 1; t <= 100; ++t) {
+        double const g = std::sin(t);
+        adagrad(param, moment, SelectedRows<double>(1, {0}, {{g}}));
+        m += g * g;
+        p -= 0.01 * g / (std::sqrt(m) + 1e-6);
+    }
+    CHECK(std::abs(param(0, 0) - p) < 1e-6);
+    CHECK(std::abs(moment(0, 0) - m) < 1e-4);
+}
+
+TEST_CASE("rows that are named take the dense step, the others keep their bits", "[adagrad][property]") {
+    reference::check_lazy<float>(step);
+}

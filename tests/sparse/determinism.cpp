@@ -1,0 +1,152 @@
+// tests/sparse/determinism.cpp: one hash for every operation, whatever the number of threads, run after run.
+#include <rowan/sparse.hpp>
+
+#include "steps.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+using inputs::Rows;
+using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
+
+namespace {
+
+// FNV-1a over the bytes.
+struct Hash {
+    std::uint64_t bits = 0xCBF29CE484222325U;
+
+    void add(void const* p, std::size_t bytes) {
+        for (std::size_t i = 0; i < bytes; ++i) bits = (bits ^ static_cast<unsigned char const*>(p)[i]) * 0x100000001B3U;
+    }
+    template <class T>
+    void add(Tensor<T> const& t) {
+        add(t.data(), t.size() * sizeof(T));
+    }
+    template <class T>
+    void add(SelectedRows<T> const& g) {
+        add(g.rows().data(), g.rows().size_bytes());
+        add(g.value());
+    }
+};
+
+template <class... T>
+std::uint64_t hash(T const&... x) {
+    Hash hash;
+    (hash.add(x), ...);
+    return hash.bits;
+}
+
+// 1 to 20,000 contributions per row, of sizes that a sum in another order would show.
+SelectedRows<float> const& gradient() {
+    static auto const g = inputs::gradient<float>(1000, 40'000, {5}, 1);
+    return g;
+}
+
+// How many hashes operation(exec) has over numbers of threads and runs, `want` counted.
+template <class Operation>
+std::size_t hashes(std::uint64_t want, Operation const& operation) {
+    std::set<std::uint64_t> found{want};
+    for (int threads : {1, 2, 3, 4, 8}) {
+        for (int run = 0; run < 8; ++run) found.insert(operation(Cpu{threads}));
+    }
+    return found.size();
+}
+
+// The same for step(exec, plan or nothing, param, state..., gradient or value).
+template <class... S, class Step>
+std::size_t step_hashes(Step const& step) {
+    auto const& g = gradient();
+    std::tuple const before{inputs::wild<float>(g.shape(), 2), inputs::state<S>(g.shape(), 3)...};
+    RowPlan const plan(g);
+    auto const hash_of = [&](auto const& f) { return std::apply([](auto const&... t) { return hash(t...); }, reference::after(f, before)); };
+    auto const sparse = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, t..., g); }); };
+    auto const planned = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, plan, t..., g.value()); }); };
+    auto const dense_grad = inputs::wild<float>(g.shape(), 4);
+    auto const dense = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, t..., dense_grad); }); };
+    return hashes(sparse(Cpu{1}), sparse) * hashes(planned(Cpu{1}), planned) * hashes(dense(Cpu{1}), dense);
+}
+
+}  // namespace
+
+TEST_CASE("the inputs tell one order of summation from another", "[determinism]") {
+    auto const& g = gradient();
+    auto backwards = Rows(g.rows().size());
+    std::iota(backwards.rbegin(), backwards.rend(), 0);
+    Rows rows;
+    for (auto i : backwards) rows.push_back(g.rows()[static_cast<std::size_t>(i)]);
+    SelectedRows<float> const other(g.height(), rows, rowan::gather(g.value(), backwards));
+    CHECK(hash(rowan::merge(g)) != hash(rowan::merge(other)));
+    CHECK(hash(rowan::to_dense(g)) != hash(rowan::to_dense(other)));
+    CHECK(hash(rowan::to_dense(g)) != hash(rowan::to_dense(rowan::merge(g))));
+}
+
+TEST_CASE("merge and plans have the bits of the serial reference on any number of threads", "[determinism][merge]") {
+    auto const& g = gradient();
+    auto const want = hash(reference::merge(g));
+    CHECK(hashes(want, [&](Cpu exec) { return hash(rowan::merge(exec, g)); }) == 1);
+    CHECK(hashes(want, [&](Cpu exec) { return hash(rowan::merge(exec, RowPlan(exec, g.rows(), g.height()), g.value())); }) == 1);
+    CHECK(hashes(want, [&](Cpu exec) {
+              SelectedRows<float> out;
+              rowan::merge_into(exec, g, out);
+              return hash(out);
+          }) == 1);
+}
+
+TEST_CASE("scatter_add and sgd have the bits of the serial loop on any number of threads", "[determinism][scatter_add][sgd]") {
+    auto const& g = gradient();
+    auto const before = inputs::wild<float>(g.shape(), 2);
+    auto want = before;
+    reference::scatter_add(want, g.rows(), g.value());
+    auto const added = [&](Cpu exec) {
+        auto table = before;
+        rowan::scatter_add(exec, table, g);
+        return hash(table);
+    };
+    CHECK(hashes(hash(want), added) == 1);
+    CHECK(hashes(hash(want), [&](Cpu exec) { return hash(rowan::add(exec, before, g)); }) == 1);
+    want = Tensor<float>::zeros(g.shape());
+    reference::scatter_add(want, g.rows(), g.value());
+    CHECK(hashes(hash(want), [&](Cpu exec) { return hash(rowan::to_dense(exec, g)); }) == 1);
+    CHECK(step_hashes([](auto&&... x) { rowan::sgd(x..., 0.1); }) == 1);
+}
+
+TEST_CASE("what copies and what sums along rows has one hash on any number of threads", "[determinism]") {
+    auto const& g = gradient();
+    auto const table = inputs::wild<float>(g.shape(), 2);
+    auto const one = [](auto const& operation) { return hashes(operation(Cpu{1}), operation) == 1; };
+    CHECK(one([&](Cpu exec) { return hash(rowan::gather(exec, table, g.rows())); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::lookup_table_grad(exec, g.rows(), g.value(), g.height(), 7)); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::add(exec, g, g)); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::scale(exec, g, 0.1)); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::from_dense(exec, table, 1)); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::retain(exec, g, {1, 500, 999})); }));
+    CHECK(one([&](Cpu exec) { return hash(rowan::split(exec, g, {400, 600})[1]); }));
+    CHECK(one([&](Cpu exec) { return hash(Tensor<float>{rowan::squared_norm(exec, g)}); }));
+}
+
+TEST_CASE("every optimizer has one hash on any number of threads", "[determinism]") {
+    CHECK(step_hashes<float>([](auto&&... x) { rowan::adagrad(x...); }) == 1);
+    CHECK(step_hashes<float>([](auto&&... x) { rowan::momentum(x..., {.nesterov = true, .weight_decay = 0.1}); }) == 1);
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::adam(x..., {.step = 3}); }) == 1);
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
+    CHECK(step_hashes<float, float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
+    CHECK(step_hashes<float, float>([](auto&&... x) { rowan::ftrl(x...); }) == 1);
+    auto const& g = gradient();
+    auto const rowwise = [&](Cpu exec) {
+        auto param = inputs::wild<float>(g.shape(), 2);
+        auto moment = inputs::state<float>({1000}, 3);
+        rowan::rowwise_adagrad(exec, param, moment, g);
+        return hash(param, moment);
+    };
+    CHECK(hashes(rowwise(Cpu{1}), rowwise) == 1);
+    auto const own = [&](Cpu exec) {
+        auto param = inputs::wild<float>(g.shape(), 2);
+        rowan::update_rows(exec, g, [](auto sum, auto p) { std::ranges::copy(sum, p.begin()); }, param);
+        return hash(param);
+    };
+    CHECK(hashes(own(Cpu{1}), own) == 1);
+}

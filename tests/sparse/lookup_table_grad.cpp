@@ -1,0 +1,59 @@
+// tests/sparse/lookup_table_grad.cpp: the gradient of a lookup names its ids.
+#include <rowan/sparse/lookup_table_grad.hpp>
+#include <rowan/sparse/sgd.hpp>
+
+#include "reference.hpp"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+using inputs::Rows, inputs::Shape;
+using rowan::Cpu, rowan::lookup_table_grad, rowan::SelectedRows, rowan::Tensor;
+
+TEST_CASE("rows are the ids in order, duplicates kept, and the value is the output's gradient", "[lookup_table_grad]") {
+    auto const g = lookup_table_grad({3, 1, 3}, Tensor<float>{{1, 2}, {3, 4}, {5, 6}}, 7);
+    CHECK(g == SelectedRows<float>(7, {3, 1, 3}, {{1, 2}, {3, 4}, {5, 6}}));
+    CHECK(!g.merged());
+}
+
+TEST_CASE("ids of any shape are flattened, and the row shape is what is left of the output's", "[lookup_table_grad]") {
+    Tensor<std::int32_t> const ids{{4, 0}, {2, 4}};
+    auto const out_grad = inputs::wild<float>({2, 2, 3, 2}, 1);
+    auto const g = lookup_table_grad(Cpu{.threads = 2}, ids, out_grad, 5);
+    CHECK(reference::same(g, SelectedRows<float>(5, {4, 0, 2, 4}, out_grad.reshaped({4, 3, 2}))));
+    CHECK(lookup_table_grad(ids, Tensor<float>{{1, 2}, {3, 4}}, 5) == SelectedRows<float>(5, {4, 0, 2, 4}, {1, 2, 3, 4}));
+    CHECK(lookup_table_grad(Tensor<std::int64_t>::full({}, 3), Tensor<float>{1, 2}, 5) == SelectedRows<float>(5, {3}, {{1, 2}}));
+}
+
+TEST_CASE("rows of the padding id are left out", "[lookup_table_grad]") {
+    Tensor<float> const out_grad{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
+    CHECK(lookup_table_grad({1, 3, 1, 0}, out_grad, 4, 1) == SelectedRows<float>(4, {3, 0}, {{3, 4}, {7, 8}}));
+    CHECK(lookup_table_grad({1, 3, 1, 0}, out_grad, 4, 2) == SelectedRows<float>(4, {1, 3, 1, 0}, out_grad));
+    CHECK(lookup_table_grad({1, 1, 1, 1}, out_grad, 4, 1) == SelectedRows<float>(4, {}, Tensor<float>::from_shape({0, 2})));
+    auto const g = lookup_table_grad(Cpu{}, Tensor<std::int32_t>{{1, 3}, {2, 1}}, inputs::wild<float>({2, 2, 3, 1}, 1), 4, 1);
+    CHECK(g.value().shape() == Shape{2, 3, 1});
+    CHECK(std::ranges::equal(g.rows(), Rows{3, 2}));
+}
+
+TEST_CASE("the padding row of an embedding stays as it is", "[lookup_table_grad][golden]") {
+    auto table = Tensor<float>::full({4, 2}, 2);
+    rowan::sgd(table, lookup_table_grad({1, 3, 1}, Tensor<float>::full({3, 2}, 1), 4, 1), 0.1);
+    CHECK((table == Tensor<float>{{2, 2}, {2, 2}, {2, 2}, {2 - 0.1F, 2 - 0.1F}}));
+}
+
+TEST_CASE("no ids give no rows, of the height and row shape asked for", "[lookup_table_grad]") {
+    auto const g = lookup_table_grad({}, Tensor<float>::from_shape({0, 3}), 8);
+    CHECK((g.height() == 8 && g.rows().empty() && g.shape() == Shape{8, 3}));
+    CHECK(lookup_table_grad({}, Tensor<float>::from_shape({0, 3}), 8, 2).shape() == Shape{8, 3});
+    CHECK(lookup_table_grad({}, Tensor<float>::from_shape({0, 3}), 0).height() == 0);
+    CHECK(lookup_table_grad(Tensor<std::int32_t>::from_shape({2, 0}), Tensor<float>::from_shape({2, 0, 3}), 8).shape() == Shape{8, 3});
+}
+
+TEST_CASE("the output's gradient is taken over without a copy", "[lookup_table_grad]") {
+    Tensor<float> flat{{1, 2}, {3, 4}};
+    float const* const memory = flat.data();
+    CHECK(lookup_table_grad({0, 1}, std::move(flat), 2).value().data() == memory);
+    Tensor<float> const cube{{{1, 2}, {3, 4}}};
+    CHECK(lookup_table_grad(Tensor<std::int32_t>{{0, 1}}, cube.share(), 2).value().data() == cube.data());
+}

@@ -1,0 +1,126 @@
+// tests/sparse/row_plan.cpp: the sort of rows against std::stable_sort.
+#include <rowan/sparse/row_plan.hpp>
+
+#include "reference.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+using inputs::Rows;
+using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows;
+
+namespace {
+
+constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+bool is_plan_of(RowPlan<> const& plan, Rows const& rows, std::int64_t height) {
+    Rows positions(rows.size());
+    std::iota(positions.begin(), positions.end(), 0);
+    auto const row_at = [&](std::int64_t i) { return rows[static_cast<std::size_t>(i)]; };
+    std::ranges::stable_sort(positions, {}, row_at);
+    Rows unique;
+    Rows offsets;
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        if (i != 0 && row_at(positions[i]) == unique.back()) continue;
+        unique.push_back(row_at(positions[i]));
+        offsets.push_back(static_cast<std::int64_t>(i));
+    }
+    offsets.push_back(static_cast<std::int64_t>(rows.size()));
+    return std::ranges::equal(plan.rows(), unique) && std::ranges::equal(plan.offsets(), offsets) &&
+           std::ranges::equal(plan.positions(), positions) && plan.size() == rows.size() && plan.height() == height;
+}
+
+// Uniform, few different ones, or all near one end.
+Rows random_rows(std::int64_t height, std::size_t n, std::uint64_t seed) {
+    inputs::Random random(seed);
+    std::int64_t const range = seed % 3 == 0 ? height : std::min<std::int64_t>(height, seed % 3 == 1 ? 7 : 1 << 20);
+    Rows rows(n);
+    for (auto& row : rows) row = seed % 2 == 0 ? random.below(range) : height - 1 - random.below(range);
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("a plan lists rows ascending, and the lookups of each in input order", "[row_plan]") {
+    RowPlan const plan({4, 1, 4, 0}, 6);
+    CHECK(std::ranges::equal(plan.rows(), Rows{0, 1, 4}));
+    CHECK(std::ranges::equal(plan.offsets(), Rows{0, 1, 2, 4}));
+    CHECK(std::ranges::equal(plan.positions(), Rows{3, 1, 0, 2}));
+    CHECK((plan.size() == 4 && plan.height() == 6));
+}
+
+TEST_CASE("a plan is a stable sort, for all heights, lengths and numbers of threads", "[row_plan]") {
+    std::uint64_t seed = 0;
+    std::int64_t const one = 1;
+    for (std::int64_t height : {one, one + 1, one + 2, one << 7, (one << 7) + 1, one << 11, (one << 11) + 1, one << 22, (one << 31) - 1,
+                                one << 31, (one << 32) + 1, one << 50, (one << 62) - 1, one << 62, (one << 62) + 1, most}) {
+        for (std::size_t n : {0, 1, 2, 3, 4, 5, 63, 64, 65, 1023, 1024, 1025, 8191, 8192, 8193, 16385}) {
+            Rows const rows = random_rows(height, n, ++seed);
+            int const threads = static_cast<int>(seed % 4) + 1;
+            CAPTURE(height, n, threads);
+            CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
+        }
+    }
+}
+
+TEST_CASE("many rows and a great height, which do not fit one word together", "[row_plan]") {
+    for (std::int64_t height : {std::int64_t{1} << 46, std::int64_t{1} << 47, std::int64_t{1} << 48, most}) {
+        Rows const rows = random_rows(height, 100'000, 6);
+        for (int threads : {1, 2, 3}) CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
+    }
+}
+
+TEST_CASE("lookups of one row only stay in order", "[row_plan]") {
+    for (std::int64_t row : {std::int64_t{0}, std::int64_t{76}, most - 1}) {
+        Rows const rows(20'000, row);
+        std::int64_t const height = row == most - 1 ? most : 77;
+        for (int threads : {1, 4}) CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
+    }
+}
+
+TEST_CASE("rows that are sorted already, or descend, need no other code", "[row_plan]") {
+    Rows rows(10'000);
+    std::iota(rows.begin(), rows.end(), 0);
+    CHECK(is_plan_of(RowPlan(rows, 10'000), rows, 10'000));
+    std::ranges::reverse(rows);
+    CHECK(is_plan_of(RowPlan(rows, 10'000), rows, 10'000));
+}
+
+TEST_CASE("int32 rows give the plan of the same int64 rows", "[row_plan]") {
+    Rows const rows = random_rows(1000, 9000, 6);
+    std::vector<std::int32_t> const narrow(rows.begin(), rows.end());
+    CHECK(is_plan_of(RowPlan(narrow, 1000), rows, 1000));
+}
+
+TEST_CASE("a gradient's plan is that of its rows, merged or not", "[row_plan]") {
+    for (Rows const& rows : {Rows{}, Rows{3}, Rows{1, 4, 7}, Rows{7, 4, 1}, Rows{4, 4, 4}}) {
+        SelectedRows<float> const g(9, rows, rowan::Tensor<float>::zeros({rows.size(), 2}));
+        CHECK(is_plan_of(RowPlan(g), rows, 9));
+        CHECK(is_plan_of(RowPlan(Cpu{2}, g), rows, 9));
+    }
+}
+
+TEST_CASE("a plan of nothing has one offset", "[row_plan]") {
+    CHECK(is_plan_of(RowPlan<>(), {}, 0));
+    CHECK(is_plan_of(RowPlan({}, 0), {}, 0));
+    CHECK(is_plan_of(RowPlan({}, most), {}, most));
+}
+
+TEST_CASE("plans are values: copied deep, empty when moved from", "[row_plan]") {
+    Rows const rows{4, 1, 4, 0};
+    RowPlan plan(rows, 6);
+    RowPlan copy = plan;
+    CHECK((is_plan_of(copy, rows, 6) && copy.rows().data() != plan.rows().data()));
+    RowPlan const moved = std::move(plan);
+    CHECK((is_plan_of(moved, rows, 6) && is_plan_of(plan, {}, 0)));
+    plan = copy;
+    CHECK(is_plan_of(plan, rows, 6));
+    plan = RowPlan({1}, 2);
+    CHECK(is_plan_of(plan, {1}, 2));
+    plan.swap(copy);
+    CHECK((is_plan_of(plan, rows, 6) && is_plan_of(copy, {1}, 2)));
+}

@@ -1,0 +1,116 @@
+// tests/sparse/scatter_add.cpp: rows added to a table, with the bits of the serial loop.
+#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/scale.hpp>
+
+#include "reference.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+using inputs::Rows;
+using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::scatter_add, rowan::SelectedRows, rowan::Tensor;
+
+namespace {
+
+// A table of `To` and rows of `From`, at all sizes, against the serial loop.
+template <class To, class From>
+void check_bits() {
+    inputs::for_sizes<From>([](SelectedRows<From> const& g) {
+        auto const before = inputs::wild<To>(g.shape(), 7);
+        auto want = before;
+        reference::scatter_add(want, g.rows(), g.value());
+        auto got = before;
+        scatter_add(got, g);
+        CHECK(reference::same(got, want));
+        got = before;
+        scatter_add(Cpu{.threads = 3}, got, std::vector<std::int32_t>(g.rows().begin(), g.rows().end()), g.value());
+        CHECK(reference::same(got, want));
+    });
+}
+
+}  // namespace
+
+TEST_CASE("rows are added where they belong, duplicates too", "[scatter_add][golden]") {
+    SelectedRows<float> const g(4, {1, 1, 3}, {{1, 2}, {3, 4}, {5, 6}});
+    Tensor<float> const want{{0, 0}, {4, 6}, {0, 0}, {5, 6}};
+    auto const after = [](auto add) {
+        auto dst = Tensor<float>::zeros({4, 2});
+        add(dst);
+        return dst;
+    };
+    CHECK((after([&](auto& dst) { scatter_add(dst, g); }) == want));
+    CHECK((after([&](auto& dst) { scatter_add(Cpu{.threads = 2}, dst, g); }) == want));
+    CHECK((after([&](auto& dst) { scatter_add(dst, {1, 1, 3}, g.value()); }) == want));
+    CHECK((after([&](auto& dst) { scatter_add(Cpu{.threads = 2}, dst, {1, 1, 3}, g.value()); }) == want));
+}
+
+TEMPLATE_TEST_CASE("every element type has the bits of the serial loop", "[scatter_add]", float, double, std::int32_t, std::int64_t,
+                   std::uint8_t, bool, bfloat16, float16) {
+    check_bits<TestType, TestType>();
+}
+
+TEST_CASE("a table of another type than the rows has the bits of the serial loop, every contribution stored", "[scatter_add][mixed]") {
+    check_bits<bfloat16, float>();
+    check_bits<float16, float>();
+    check_bits<float, bfloat16>();
+    check_bits<double, float>();
+    check_bits<float, double>();
+    check_bits<float, std::int32_t>();
+    check_bits<std::int32_t, std::uint8_t>();
+    check_bits<std::uint8_t, std::int64_t>();
+}
+
+TEST_CASE("every contribution is rounded as it is stored", "[scatter_add]") {
+    Tensor<bfloat16> table{256};  // its neighbour is 258
+    scatter_add(table, SelectedRows<float>(1, {0, 0, 0, 0}, {0.9F, 0.9F, 0.9F, 0.9F}));
+    CHECK(float(table(0)) == 256);
+}
+
+TEST_CASE("a million duplicates of one row are all counted", "[scatter_add]") {
+    std::size_t const n = 1'000'000;
+    for (int threads : {1, 2}) {
+        auto counts = Tensor<std::int64_t>::zeros({3, 1});
+        scatter_add(Cpu{threads}, counts, Rows(n, 1), Tensor<std::int64_t>::full({n, 1}, 1));
+        CHECK((counts == Tensor<std::int64_t>{{0}, {1'000'000}, {0}}));
+    }
+}
+
+TEST_CASE("zeros, infinities, denormals and a NaN go through the sum as IEEE 754 says", "[scatter_add]") {
+    using limits = std::numeric_limits<float>;
+    float const tiny = limits::denorm_min();
+    float const payload = std::bit_cast<float>(0x7FC12345U);
+    Tensor<float> table{-0.0F, -0.0F, tiny, limits::infinity(), limits::infinity(), payload, 1};
+    scatter_add(table, {0, 1, 2, 3, 4, 5, 6, 2}, Tensor<float>{-0.0F, 0.0F, tiny, -limits::infinity(), 1, 1, payload, tiny});
+    CHECK(std::bit_cast<std::uint32_t>(table(0)) == 0x80000000U);
+    CHECK(std::bit_cast<std::uint32_t>(table(1)) == 0);
+    CHECK(std::bit_cast<std::uint32_t>(table(2)) == 3);
+    CHECK(table(3) != table(3));
+    CHECK(table(4) == limits::infinity());
+    CHECK(std::bit_cast<std::uint32_t>(table(5)) == 0x7FC12345U);
+    CHECK(std::bit_cast<std::uint32_t>(table(6)) == 0x7FC12345U);
+}
+
+TEST_CASE("rows that are not named keep their bits, and nothing beside the table is written", "[scatter_add]") {
+    auto around = Tensor<float>::full({9, 5}, std::bit_cast<float>(0x7F800123U));  // a signaling NaN
+    auto table = around.slice(2, 7);
+    for (std::size_t k = 0; k < 5; ++k) table(2, k) = 1;
+    scatter_add(Cpu{.threads = 2}, table, SelectedRows<float>(5, {2}, {{1, 2, 3, 4, 5}}));
+    for (std::size_t i = 0; i < around.size(); ++i) {
+        auto const bits = std::bit_cast<std::uint32_t>(around.data()[i]);
+        CHECK(bits == (i / 5 == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(i % 5) + 2) : 0x7F800123U));
+    }
+}
+
+TEST_CASE("adding x and then -x gives integers back", "[scatter_add][property]") {
+    CHECK(rc::check([] {
+        auto const g = inputs::arbitrary_gradient<std::int32_t>(5, 2);
+        auto const before = inputs::wild<std::int32_t>({5, 2}, *rc::gen::arbitrary<std::uint64_t>());
+        auto table = before;
+        scatter_add(table, g);
+        scatter_add(table, rowan::scale(g, -1));
+        RC_ASSERT(reference::same(table, before));
+    }));
+}

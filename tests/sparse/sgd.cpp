@@ -1,0 +1,118 @@
+// tests/sparse/sgd.cpp: gradient descent, with the bits of the serial loop.
+#include <rowan/sparse/merge.hpp>
+#include <rowan/sparse/sgd.hpp>
+#include <rowan/sparse/to_dense.hpp>
+
+#include "reference.hpp"
+
+#include <cstdint>
+#include <initializer_list>
+#include <type_traits>
+
+using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::RowPlan, rowan::SelectedRows, rowan::sgd, rowan::Tensor;
+
+namespace {
+
+// Every contribution is taken off and stored, in input order.
+template <class P, class G>
+void slow_sgd(Tensor<P>& param, SelectedRows<G> const& g, double learning_rate) {
+    using S = std::common_type_t<reference::sum_t<P>, reference::sum_t<G>>;
+    for (std::size_t i = 0; i < g.value().size(); ++i) {
+        P& p = param.data()[static_cast<std::size_t>(g.rows()[i / g.row_size()]) * g.row_size() + i % g.row_size()];
+        S const step = reference::product(static_cast<S>(learning_rate), static_cast<S>(rowan::dtype<G>::widen(g.value().data()[i])));
+        p = rowan::dtype<P>::narrow(static_cast<reference::sum_t<P>>(static_cast<S>(rowan::dtype<P>::widen(p)) - step));
+    }
+}
+
+template <class P, class G>
+void check_bits() {
+    inputs::for_sizes<G>([](SelectedRows<G> const& g) {
+        auto const before = inputs::wild<P>(g.shape(), 7);
+        auto want = before;
+        slow_sgd(want, g, 0.1);
+        auto got = before;
+        sgd(got, g, 0.1);
+        CHECK(reference::same(got, want));
+        got = before;
+        sgd(Cpu{.threads = 3}, got, g, 0.1);
+        CHECK(reference::same(got, want));
+
+        want = before;
+        reference::update(g, [](auto x, auto& p) { p -= reference::product(static_cast<decltype(x)>(0.1), x); }, want);
+        got = before;
+        sgd(RowPlan(g), got, g.value(), 0.1);
+        CHECK(reference::same(got, want));
+        got = before;
+        sgd(Cpu{.threads = 3}, RowPlan(g), got, g.value(), 0.1);
+        CHECK(reference::same(got, want));
+    });
+}
+
+}  // namespace
+
+TEST_CASE("the rate times the gradient is taken off the rows that it names", "[sgd][golden]") {
+    SelectedRows<float> const g(4, {1, 3, 1}, {{1, 2}, {3, 4}, {5, 6}});
+    auto param = Tensor<float>::zeros({4, 2});
+    sgd(param, g, 0.5);
+    CHECK((param == Tensor<float>{{0, 0}, {-3, -4}, {0, 0}, {-1.5F, -2}}));
+
+    auto five = Tensor<float>::full({10, 1}, 5);
+    sgd(five, SelectedRows<float>(10, {0, 4, 7}, {{2}, {1}, {4}}), 2);
+    CHECK((five(0, 0) == 1 && five(4, 0) == 3 && five(7, 0) == -3 && five(1, 0) == 5));
+}
+
+TEST_CASE("the padding row of the peer's embedding case stays, the other moves", "[sgd][golden]") {
+    auto table = Tensor<float>::full({4, 2}, 2);
+    sgd(table, SelectedRows<float>(4, {3}, {{1, 1}}), 0.1);
+    CHECK((table == Tensor<float>{{2, 2}, {2, 2}, {2, 2}, {1.9F, 1.9F}}));
+}
+
+TEST_CASE("sgd has the bits of the serial loop; with a plan, of duplicates summed first", "[sgd]") {
+    check_bits<float, float>();
+    check_bits<double, double>();
+    check_bits<bfloat16, bfloat16>();
+    check_bits<float16, float16>();
+}
+
+TEST_CASE("the table may have another type than the gradient", "[sgd][mixed]") {
+    check_bits<bfloat16, float>();
+    check_bits<float16, double>();
+    check_bits<float, bfloat16>();
+    check_bits<double, float>();
+    check_bits<float, std::int32_t>();
+}
+
+TEST_CASE("a dense gradient has the same formula for every element", "[sgd]") {
+    for (inputs::Shape const& shape : std::initializer_list<inputs::Shape>{{0, 3}, {7}, {1023}, {1025, 1}, {65, 2, 17}, {300, 200}}) {
+        auto const grad = inputs::wild<bfloat16>(shape, 1);
+        auto want = inputs::wild<float>(shape, 2);
+        auto got = want;
+        for (std::size_t i = 0; i < grad.size(); ++i) want.data()[i] -= reference::product(0.1F, float(grad.data()[i]));
+        auto threaded = got;
+        sgd(got, grad, 0.1);
+        sgd(Cpu{.threads = 3}, threaded, grad, 0.1);
+        CHECK((reference::same(got, want) && reference::same(threaded, want)));
+    }
+}
+
+TEST_CASE("a gradient with no rows, or a rate of 0, changes nothing", "[sgd][golden]") {
+    auto const before = inputs::wild<float>({4, 2}, 1);
+    auto param = before;
+    sgd(param, SelectedRows<float>(4, {}, Tensor<float>::from_shape({0, 2})), 0.5);
+    sgd(param, inputs::gradient<float>(4, 9, {2}, 1), 0);
+    CHECK(reference::same(param, before));
+}
+
+TEST_CASE("sparse is dense on the densified gradient, where sums are exact", "[sgd][property]") {
+    CHECK(rc::check([] {
+        auto const g = inputs::arbitrary_gradient<float>(6, 2);
+        auto const before = rowan::to_dense(inputs::arbitrary_gradient<float>(6, 2));
+        auto const after = [&](auto const& grad) {
+            auto param = before;
+            sgd(param, grad, 0.25);
+            return param;
+        };
+        RC_ASSERT(after(g) == after(rowan::to_dense(g)));
+        RC_ASSERT(after(g) == after(rowan::merge(g)));
+    }));
+}

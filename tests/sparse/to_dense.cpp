@@ -1,0 +1,34 @@
+// tests/sparse/to_dense.cpp: the tall tensor that some rows stand for.
+#include <rowan/sparse/to_dense.hpp>
+
+#include "reference.hpp"
+
+#include <cstdint>
+
+using inputs::Shape;
+using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::to_dense;
+
+TEST_CASE("rows that are not named are zero, duplicates add up", "[to_dense]") {
+    SelectedRows<float> const g(6, {4, 1, 4}, {{1, 2}, {3, 4}, {5, 6}});
+    Tensor<float> const want{{0, 0}, {3, 4}, {0, 0}, {0, 0}, {6, 8}, {0, 0}};
+    CHECK((to_dense(g) == want));
+    CHECK((to_dense(Cpu{.threads = 2}, g) == want));
+}
+
+TEST_CASE("the shape is the gradient's, of any rank", "[to_dense]") {
+    CHECK((to_dense(SelectedRows<float>(3, {1}, {5})) == Tensor<float>{0, 5, 0}));
+    CHECK((to_dense(SelectedRows<float>(2, {1}, {{{1, 2}, {3, 4}}})) == Tensor<float>{{{0, 0}, {0, 0}}, {{1, 2}, {3, 4}}}));
+    CHECK(to_dense(SelectedRows<float>(4, {}, Tensor<float>::from_shape({0, 3}))).shape() == Shape{4, 3});
+    CHECK(to_dense(SelectedRows<float>()).shape() == Shape{0});
+    CHECK(to_dense(SelectedRows<float>(4, {2, 2}, Tensor<float>::from_shape({2, 0}))).shape() == Shape{4, 0});
+}
+
+TEMPLATE_TEST_CASE("every element type has the bits of a serial sum onto zeros", "[to_dense]", float, double, std::int32_t, std::int64_t,
+                   std::uint8_t, bool, rowan::bfloat16, rowan::float16) {
+    inputs::for_sizes<TestType>([](auto const& g) {
+        auto want = Tensor<TestType>::zeros(g.shape());
+        reference::scatter_add(want, g.rows(), g.value());
+        CHECK(reference::same(to_dense(g), want));
+        CHECK(reference::same(to_dense(Cpu{.threads = 3}, g), want));
+    });
+}
