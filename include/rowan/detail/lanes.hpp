@@ -93,6 +93,14 @@ ROWAN_INLINE V constant(double x) {
 
 template <class V>
 ROWAN_INLINE V square_root(V const& x) {
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
+    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
+    }
+#endif
     using std::sqrt;
     using xsimd::sqrt;
     return sqrt(x);
