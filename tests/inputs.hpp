@@ -93,16 +93,17 @@ void for_sizes(F const& f) {
         CAPTURE(g.height(), n, g.row_size(), shape.size());
         f(g);
     };
-    for (std::size_t width : {0, 1, 2, 15, 16, 17, 63, 64, 65}) {
-        for (std::size_t n : {0, 1, 2, 63, 64, 65}) call(5, n, {width});
+    for (std::size_t width : std::vector<std::size_t>{0, 1, 2, 15, 16, 17, 63, 64, 65}) {
+        for (std::size_t n : std::vector<std::size_t>{0, 1, 2, 63, 64, 65}) call(5, n, {width});
         call(1, 130, {width});
     }
-    for (std::size_t n : {4095, 4096, 4097}) {
+    for (std::size_t n : std::vector<std::size_t>{4095, 4096, 4097}) {
         call(3, n, {1});
         call(1, n, {17});
     }
     for (Shape const& shape : {Shape{}, Shape{3, 2}, Shape{2, 1, 3}}) call(9, 70, shape);
     call(0, 0, {3});
+    call(50, 600, {100});     // rows so wide that threads may share one
     call(1000, 50'000, {3});  // the rows in the middle and at the end are heavy: more than one thread sums them
 }
 

@@ -83,7 +83,7 @@ template <class S>
 S row_sum(std::vector<S> const& x) {
     std::array<S, 16> part{};
     for (std::size_t i = 0; i < x.size(); ++i) part[i % 16] = plus(part[i % 16], x[i]);
-    for (std::size_t half : {8, 4, 2, 1}) {
+    for (std::size_t half : std::vector<std::size_t>{8, 4, 2, 1}) {
         for (std::size_t i = 0; i < half; ++i) part[i] = plus(part[i], part[i + half]);
     }
     return part[0];
@@ -129,7 +129,8 @@ void update(SelectedRows<G> const& g, Formula const& formula, Tensor<P>&... para
         for (std::size_t k = 0; k < sum.size(); ++k) {
             std::size_t const at = static_cast<std::size_t>(row) * sum.size() + k;
             std::array<S, sizeof...(P)> x{static_cast<S>(dtype<P>::widen(param.data()[at]))...};
-            std::apply([&](auto&... s) { formula(static_cast<S>(sum[k]), s...); }, x);
+            auto const g_k = static_cast<S>(sum[k]);
+            std::apply([&](auto&... s) { formula(g_k, s...); }, x);
             std::size_t i = 0;
             ((param.data()[at] = dtype<P>::narrow(static_cast<sum_t<P>>(x[i++]))), ...);
         }

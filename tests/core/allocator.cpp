@@ -31,7 +31,7 @@ std::size_t misalignment(std::size_t n, std::size_t alignment) {
 }  // namespace
 
 TEST_CASE("blocks begin at a multiple of 64 bytes, or of the type's own alignment", "[allocator]") {
-    for (std::size_t n : {0, 1, 3, 63, 64, 65, 100'000}) {
+    for (std::size_t n : std::vector<std::size_t>{0, 1, 3, 63, 64, 65, 100'000}) {
         CHECK(misalignment<char>(n, 64) == 0);
         CHECK(misalignment<double>(n, 64) == 0);
     }
@@ -40,7 +40,7 @@ TEST_CASE("blocks begin at a multiple of 64 bytes, or of the type's own alignmen
 
 TEST_CASE("blocks of 4 MiB and more begin at a multiple of 2 MiB", "[allocator]") {
     std::size_t const from = Allocator<char>::huge_from;
-    for (std::size_t bytes : {from, from + 1, 3 * from - 1}) CHECK(misalignment<char>(bytes, Allocator<char>::huge_page) == 0);
+    for (std::size_t bytes : std::vector<std::size_t>{from, from + 1, 3 * from - 1}) CHECK(misalignment<char>(bytes, Allocator<char>::huge_page) == 0);
     CHECK(misalignment<char>(from - 1, 64) == 0);
     CHECK(misalignment<double>(from / sizeof(double), Allocator<double>::huge_page) == 0);
 }

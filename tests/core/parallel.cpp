@@ -30,8 +30,8 @@ std::size_t not_once(Cpu exec, std::size_t n, std::size_t grain) {
 
 TEST_CASE("every index is visited once, for any number of threads, length and grain", "[parallel]") {
     for (int threads : {0, 1, 2, 3, 8}) {
-        for (std::size_t n : {0, 1, 2, 63, 64, 65, 1000}) {
-            for (std::size_t grain : {0, 1, 7, 64, 5000}) {
+        for (std::size_t n : std::vector<std::size_t>{0, 1, 2, 63, 64, 65, 1000}) {
+            for (std::size_t grain : std::vector<std::size_t>{0, 1, 7, 64, 5000}) {
                 CAPTURE(threads, n, grain);
                 CHECK(not_once(Cpu{threads}, n, grain) == 0);
             }

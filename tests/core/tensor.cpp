@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 using rowan::Tensor;
 using Shape = Tensor<float>::shape_type;
@@ -118,6 +119,6 @@ TEST_CASE("a moved-from tensor has the shape [0] and can be used again", "[tenso
 
 TEMPLATE_TEST_CASE("elements begin at multiples of 64 bytes, large blocks at multiples of 2 MiB", "[tensor]", std::uint8_t, float, double) {
     auto const address = [](std::size_t n) { return reinterpret_cast<std::uintptr_t>(Tensor<TestType>::from_shape({n}).data()); };
-    for (std::size_t n : {1, 2, 15, 16, 17, 1000}) CHECK(address(n) % 64 == 0);
+    for (std::size_t n : std::vector<std::size_t>{1, 2, 15, 16, 17, 1000}) CHECK(address(n) % 64 == 0);
     CHECK(address((std::size_t{5} << 20) / sizeof(TestType)) % (std::size_t{2} << 20) == 0);
 }

@@ -63,9 +63,9 @@ template <class Check>
 void each_failure(Check const& check) {
     for (std::size_t const rows : {std::size_t{6}, std::size_t{60'000}}) {
         for (int const threads : {1, 2, 8}) {
-            if (rows == 6 && threads > 1) continue;
+            if ((rows == 6) != (threads == 1)) continue;
             Arguments const start(rows);
-            for (std::int64_t n = 1;; n = rows == 6 ? n + 1 : n * 5 + 10) {
+            for (std::int64_t n = 1;; n = rows == 6 ? n + 1 : n * 20 + 10) {
                 CAPTURE(rows, threads, n);
                 if (check(start, Cpu{threads}, n)) break;
             }
@@ -109,8 +109,8 @@ TEST_CASE("a conversion that throws: what returns something new has changed noth
         each_failure([&](Arguments const& start, Cpu exec, std::int64_t n) {
             Arguments x = start;
             bool const done = succeeds(n, [&] { call(exec, x); });
-            CHECK(bytes_of(x.table) == bytes_of(start.table));
-            CHECK(bytes_of(x.g) == bytes_of(start.g));
+            CHECK((bytes_of(x.table) == bytes_of(start.table)));
+            CHECK((bytes_of(x.g) == bytes_of(start.g)));
             return done;
         });
     }
@@ -144,7 +144,7 @@ TEST_CASE("a conversion that throws leaves every element of a table either as it
         each_failure([&](Arguments const& start, Cpu exec, std::int64_t n) {
             Arguments x = start;
             bool const done = succeeds(n, [&] { call(exec, x); });
-            CHECK(bytes_of(x.g) == bytes_of(start.g));
+            CHECK((bytes_of(x.g) == bytes_of(start.g)));
 
             std::vector<bool> named(Arguments::height);
             for (std::int64_t const row : x.g.rows()) named[static_cast<std::size_t>(row)] = true;

@@ -5,11 +5,11 @@
 
 namespace test {
 
+/// Can allocations be made to fail? The thread sanitizer has an operator new of its own.
+bool allocation_can_fail();
+
 /// Lets the n-th allocation from now on fail, counted from 1, on whatever thread; with `ever_after` all later ones too. 0: none.
 void fail_allocation(std::size_t n, bool ever_after = false);
-
-/// Has an allocation failed since?
-bool allocation_failed();
 
 /// How many blocks are allocated now.
 std::ptrdiff_t live_blocks();

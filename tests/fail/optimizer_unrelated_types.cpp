@@ -1,5 +1,5 @@
 // expect: rowan: these element types do not compute together: their dtype<T>::sum need a common type that converts to each
-#include <rowan/sparse/sgd.hpp>
+#include <rowan/sparse/adagrad.hpp>
 
 struct vector2 {
     float x, y;
@@ -19,6 +19,6 @@ using number = rowan::bfloat16;
 using number = vector2;
 #endif
 
-void step(rowan::Tensor<float>& param, rowan::SelectedRows<number> const& grad) {
-    rowan::sgd(param, grad, 0.5);
+void step(rowan::Tensor<float>& param, rowan::Tensor<float>& moment, rowan::SelectedRows<number> const& grad) {
+    rowan::adagrad(param, moment, grad);
 }

@@ -82,6 +82,6 @@ TEST_CASE("floats stay close to the same steps in double, with the defaults of t
     CHECK(std::abs(moment(0, 0) - m) < 1e-4);
 }
 
-TEST_CASE("rows that are named take the dense step, the others keep their bits", "[adagrad][property]") {
+TEST_CASE("rows that are named take adagrad's dense step, the others keep their bits", "[adagrad][property]") {
     reference::check_lazy<float>(step);
 }

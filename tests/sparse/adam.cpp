@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 using reference::product;
 using rowan::adam, rowan::bfloat16, rowan::SelectedRows, rowan::Tensor;
@@ -41,7 +42,7 @@ TEST_CASE("epsilon is the same for all rows, and outside the root", "[adam][gold
     auto mean = Tensor<float>::full({2, 1}, 1);
     auto square = mean;
     adam(param, mean, square, Tensor<float>::zeros({2, 1}), {.learning_rate = 1, .epsilon = 1});
-    for (std::size_t row : {0, 1}) CHECK(std::abs(param(row, 0) + 0.2760147) < 1e-6);
+    for (std::size_t row : std::vector<std::size_t>{0, 1}) CHECK(std::abs(param(row, 0) + 0.2760147) < 1e-6);
     param.fill(0);
     mean.fill(1);
     square.fill(1);
@@ -98,6 +99,6 @@ TEST_CASE("a gradient with no rows changes neither param nor moments", "[adam]")
     CHECK((reference::same(param, before) && reference::same(mean, before) && reference::same(square, before)));
 }
 
-TEST_CASE("rows that are named take the dense step, the others keep their bits", "[adam][property]") {
+TEST_CASE("rows that are named take adam's dense step, the others keep their bits", "[adam][property]") {
     reference::check_lazy<float, float>(step);
 }

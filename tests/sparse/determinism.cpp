@@ -40,9 +40,9 @@ std::uint64_t hash(T const&... x) {
     return hash.bits;
 }
 
-// 1 to 20,000 contributions per row, of sizes that a sum in another order would show.
+// 1 to 13,000 contributions per row, of sizes that a sum in another order would show.
 SelectedRows<float> const& gradient() {
-    static auto const g = inputs::gradient<float>(1000, 40'000, {5}, 1);
+    static auto const g = inputs::gradient<float>(1000, 30'000, {3}, 1);
     return g;
 }
 

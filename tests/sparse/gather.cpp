@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("every element type is gathered bit for bit, at all sizes", "
 }
 
 TEST_CASE("outputs that do not fit the caches have the same rows", "[gather]") {
-    for (std::size_t width : {64, 65, 80}) {
+    for (std::size_t width : std::vector<std::size_t>{64, 65, 80}) {
         auto const table = inputs::wild<float>({100, width}, 3);
         Rows ids(40'000);
         for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int64_t>(i * 7 % 100);

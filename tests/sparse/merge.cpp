@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 using inputs::Rows, inputs::Shape;
 using rowan::bfloat16, rowan::Cpu, rowan::merge, rowan::merge_into, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
@@ -47,7 +48,7 @@ TEMPLATE_TEST_CASE("every element type has the bits of blocks of 64, with and wi
 }
 
 TEST_CASE("a million duplicates of one row have the bits of blocks of 64", "[merge]") {
-    for (std::size_t width : {1, 2}) {
+    for (std::size_t width : std::vector<std::size_t>{1, 2}) {
         SelectedRows<float> const g(3, Rows(1'000'000, 1), inputs::wild<float>({1'000'000, width}, 1));
         auto const want = reference::merge(g);
         for (int threads : {1, 2, 3}) CHECK(reference::same(merge(Cpu{threads}, g), want));

@@ -92,6 +92,6 @@ TEST_CASE("floats stay close to the same steps in double", "[momentum]") {
     }
 }
 
-TEST_CASE("rows that are named take the dense step, the others keep their bits", "[momentum][property]") {
+TEST_CASE("rows that are named take momentum's dense step, the others keep their bits", "[momentum][property]") {
     for (auto const& options : {plain, decayed, nesterov}) reference::check_lazy<float>(step(options));
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 using reference::product;
 using rowan::bfloat16, rowan::rmsprop, rowan::SelectedRows, rowan::Tensor;
@@ -43,7 +44,7 @@ TEST_CASE("all rows that are named move, in whatever order, and epsilon is insid
     auto square = param;
     auto velocity = param;
     rmsprop(param, square, velocity, SelectedRows<float>(4, {3, 1, 0}, {{1}, {1}, {1}}), {.learning_rate = 0.1});
-    for (std::size_t row : {0, 1, 3}) CHECK(std::abs(param(row, 0) + 0.3162262) < 1e-6);
+    for (std::size_t row : std::vector<std::size_t>{0, 1, 3}) CHECK(std::abs(param(row, 0) + 0.3162262) < 1e-6);
     CHECK((param(2, 0) == 0 && square(2, 0) == 0 && velocity(2, 0) == 0));
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("a plan is a stable sort, for all heights, lengths and numbers of thre
     std::int64_t const one = 1;
     for (std::int64_t height : {one, one + 1, one + 2, one << 7, (one << 7) + 1, one << 11, (one << 11) + 1, one << 22, (one << 31) - 1,
                                 one << 31, (one << 32) + 1, one << 50, (one << 62) - 1, one << 62, (one << 62) + 1, most}) {
-        for (std::size_t n : {0, 1, 2, 3, 4, 5, 63, 64, 65, 1023, 1024, 1025, 8191, 8192, 8193, 16385}) {
+        for (std::size_t n : std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 63, 64, 65, 1023, 1024, 1025, 8191, 8192, 8193, 16385}) {
             Rows const rows = random_rows(height, n, ++seed);
             int const threads = static_cast<int>(seed % 4) + 1;
             CAPTURE(height, n, threads);

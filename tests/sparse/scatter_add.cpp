@@ -63,6 +63,21 @@ TEST_CASE("a table of another type than the rows has the bits of the serial loop
     check_bits<std::uint8_t, std::int64_t>();
 }
 
+TEMPLATE_TEST_CASE("wide rows may be cut between threads, in every proportion", "[scatter_add]", float, double, bfloat16) {
+    for (std::size_t width : std::vector<std::size_t>{31, 32, 33, 64, 65, 100, 128, 257}) {
+        auto const g = inputs::gradient<TestType>(20, 40'000 / width, {width}, width);
+        auto const before = inputs::wild<TestType>(g.shape(), 7);
+        auto want = before;
+        reference::scatter_add(want, g.rows(), g.value());
+        for (int threads : {2, 3, 4, 5, 8, 16}) {
+            CAPTURE(width, threads);
+            auto got = before;
+            scatter_add(Cpu{threads}, got, g);
+            CHECK(reference::same(got, want));
+        }
+    }
+}
+
 TEST_CASE("every contribution is rounded as it is stored", "[scatter_add]") {
     Tensor<bfloat16> table{256};  // its neighbour is 258
     scatter_add(table, SelectedRows<float>(1, {0, 0, 0, 0}, {0.9F, 0.9F, 0.9F, 0.9F}));

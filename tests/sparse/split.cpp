@@ -25,7 +25,7 @@ TEST_CASE("a section without rows, or of height 0, has none and keeps the row sh
     SelectedRows<float> const g(6, {5}, {{{1, 2}}});
     auto const parts = split(g, {0, 2, 0, 4, 0});
     REQUIRE(parts.size() == 5);
-    for (std::size_t k : {0, 1, 2, 4}) CHECK((parts[k].rows().empty() && parts[k].value().shape() == Shape{0, 1, 2}));
+    for (std::size_t k : std::vector<std::size_t>{0, 1, 2, 4}) CHECK((parts[k].rows().empty() && parts[k].value().shape() == Shape{0, 1, 2}));
     CHECK((parts[0].height() == 0 && parts[1].height() == 2));
     CHECK(parts[3] == SelectedRows<float>(4, {3}, {{{1, 2}}}));
     CHECK(split(SelectedRows<float>(), {}).empty());

@@ -63,8 +63,9 @@ static_assert(!descends<Tensor<float> const&, SelectedRows<float>, float> && !de
 
 // Heights are integers and rows cannot be written through.
 static_assert(std::is_constructible_v<SelectedRows<float>, int, std::vector<int>, Tensor<float>>);
+static_assert(std::is_constructible_v<SelectedRows<float>, unsigned, std::vector<int>, Tensor<float>>);  // a height is any integer
+static_assert(!std::is_constructible_v<SelectedRows<float>, double, std::vector<int>, Tensor<float>>);
 static_assert(!std::is_constructible_v<SelectedRows<float>, int, std::vector<float>, Tensor<float>>);
-static_assert(!std::is_constructible_v<SelectedRows<float>, int, std::vector<int>, Tensor<double>>);
 static_assert(!std::is_assignable_v<decltype(std::declval<SelectedRows<float>&>().rows()[0]), std::int64_t>);
 static_assert(!std::is_convertible_v<SelectedRows<float>, RowPlan<>> && std::is_constructible_v<RowPlan<>, SelectedRows<float>>);
 static_assert(std::is_nothrow_move_constructible_v<RowPlan<>> && std::is_nothrow_move_assignable_v<RowPlan<>>);

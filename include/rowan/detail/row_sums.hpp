@@ -50,12 +50,9 @@ public:
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
         : plan_(plan), width_(value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
           threads_(static_cast<std::size_t>(value.size() < serial_below ? 1 : thread_count(exec))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())) {
-        std::size_t most = 0;
-        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
-        group_order_.resize((most + group - 1) / group);
+          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())), group_order_((heaviest() + group - 1) / group),
+          group_sums_(group_order_.size() * width_), groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
-        group_sums_.resize(group_order_.size() * width_);
     }
 
     /// Calls f(k, sum) once for every row plan.rows()[k], `sum` pointing to its summed elements, on several threads;
@@ -70,10 +67,9 @@ public:
             }
             stream_end();
         });
-        BlockSum<S, S> all_groups(group_sums_.data(), width_, group_order_.size());
         for (std::size_t k : shares_.heavy) {
             sum_groups(k);
-            f(k, all_groups(group_order_.data(), (length(k) + group - 1) / group, 0));
+            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
             stream_end();
         }
     }
@@ -83,6 +79,11 @@ private:
 
     std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
+    std::size_t heaviest() const {
+        std::size_t most = 0;
+        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
+        return most;
+    }
 
     template <class Prefetch, class F>
     void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
@@ -114,6 +115,7 @@ private:
     std::vector<BlockSum<T, S>> blocks_;  // one per thread
     std::vector<std::int64_t> group_order_;
     std::vector<S> group_sums_;
+    BlockSum<S, S> groups_;
 };
 
 }  // namespace rowan::inline v0::detail
