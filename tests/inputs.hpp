@@ -103,8 +103,8 @@ void for_sizes(F const& f) {
     }
     for (Shape const& shape : {Shape{}, Shape{3, 2}, Shape{2, 1, 3}}) call(9, 70, shape);
     call(0, 0, {3});
-    call(50, 600, {100});     // rows so wide that threads may share one
-    call(1000, 50'000, {3});  // the rows in the middle and at the end are heavy: more than one thread sums them
+    call(50, 2'700, {100});   // more than 2^18 elements: several threads, which may share a row of this width
+    call(1000, 30'000, {9});  // the row in the middle is heavy: more than one thread sums it
 }
 
 // For properties: a small gradient whose values are multiples of 1/8, so that sums are exact in any order.

@@ -6,8 +6,8 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/core/height.hpp>
 #include <rowan/core/float16.hpp>
+#include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>

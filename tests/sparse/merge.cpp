@@ -59,7 +59,7 @@ TEST_CASE("the first row, one in the middle and the last may be heavy at once", 
     Rows rows;
     for (std::int64_t row : {0, 1, 500, 501, 999}) rows.insert(rows.end(), row % 10 == 1 ? 3 : 20'000, row);
     std::ranges::shuffle(rows, std::mt19937(1));
-    SelectedRows<float> const g(1000, rows, inputs::wild<float>({rows.size(), 2}, 1));
+    SelectedRows<float> const g(1000, rows, inputs::wild<float>({rows.size(), 5}, 1));
     auto const want = reference::merge(g);
     for (int threads : {1, 2, 3, 8}) CHECK(reference::same(merge(Cpu{threads}, g), want));
 }

@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("rows have 16 partial sums, and are summed in blocks of 64", 
         CHECK(squared_norm(g) == want);
         CHECK(squared_norm(Cpu{.threads = 3}, g) == want);
     });
-    auto const many = inputs::gradient<TestType>(5000, 40'000, {2}, 3);  // more than 64 * 64 rows
+    auto const many = inputs::gradient<TestType>(5000, 40'000, {7}, 3);  // more than 64 * 64 rows
     CHECK(squared_norm(Cpu{.threads = 2}, many) == slow_norm(many));
 }
 

@@ -86,8 +86,8 @@ TEST_CASE("sums come in the type of sums, of a dense gradient too", "[update_row
 }
 
 TEST_CASE("a row's sum has the bits of blocks of 64", "[update_rows]") {
-    auto const g = inputs::gradient<float>(50, 40'000, {2}, 3);
-    auto sums = Tensor<float>::zeros({50, 2});
+    auto const g = inputs::gradient<float>(50, 40'000, {7}, 3);
+    auto sums = Tensor<float>::zeros({50, 7});
     update_rows(Cpu{.threads = 2}, g, [](auto s, auto p) { std::ranges::copy(s, p.begin()); }, sums);
     for (auto const& [row, sum] : reference::sums(g)) CHECK(std::ranges::equal(sums.row(static_cast<std::size_t>(row)), sum));
 }
@@ -110,8 +110,8 @@ TEST_CASE("a gradient with no rows calls nothing", "[update_rows]") {
 }
 
 TEST_CASE("what a rule throws reaches the caller once, from any thread", "[update_rows]") {
-    auto const g = inputs::gradient<float>(1000, 40'000, {2}, 1);
-    auto param = Tensor<float>::zeros({1000, 2});
+    auto const g = inputs::gradient<float>(1000, 40'000, {7}, 1);
+    auto param = Tensor<float>::zeros({1000, 7});
     for (int threads : {1, 2, 4}) {
         int caught = 0;
         try {

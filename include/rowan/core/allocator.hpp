@@ -27,11 +27,12 @@ struct Allocator {
     Allocator(Allocator<U> const&) noexcept {}
 
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 2 - huge_page) / sizeof(T)) throw std::bad_array_new_length();
+        if (n > (std::numeric_limits<std::size_t>::max() / 2 - huge_page) / sizeof(T))
+            throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
-        if (bytes < huge_from) return static_cast<T*>(::operator new(bytes, std::align_val_t{alignment}));
+        if (bytes < huge_from) return static_cast<T*>(::operator new (bytes, std::align_val_t{alignment}));
         std::size_t const whole = (bytes + huge_page - 1) / huge_page * huge_page;
-        void* block = ::operator new(whole, std::align_val_t{huge_page});
+        void* block = ::operator new (whole, std::align_val_t{huge_page});
 #ifdef MADV_HUGEPAGE
         ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
 #endif
@@ -40,7 +41,7 @@ struct Allocator {
 
     void deallocate(T* block, std::size_t n) noexcept {
         bool const huge = n * sizeof(T) >= huge_from;
-        ::operator delete(block, std::align_val_t{huge ? huge_page : alignment});
+        ::operator delete (block, std::align_val_t{huge ? huge_page : alignment});
     }
 
     template <class U>

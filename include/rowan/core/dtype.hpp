@@ -22,11 +22,11 @@ namespace rowan::inline v0 {
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
-        { dtype<T>::name } -> std::convertible_to<std::string_view>;
-        { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
-        { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
-        { dtype<T>::narrow(s) } -> std::same_as<T>;
-    };
+    { dtype<T>::name } -> std::convertible_to<std::string_view>;
+    { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
+    { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
+    { dtype<T>::narrow(s) } -> std::same_as<T>;
+};
 
 namespace detail {
 

@@ -1,6 +1,7 @@
 // rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -39,8 +40,8 @@ private:
 class ShapeError : public Error {
 public:
     ShapeError(std::string field, std::string actual, std::string expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
-          expected_(std::move(expected)) {}
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
+          actual_(std::move(actual)), expected_(std::move(expected)) {}
 
     std::string const& field() const noexcept { return field_; }
     std::string const& actual() const noexcept { return actual_; }
@@ -56,12 +57,17 @@ private:
 class ValueError : public Error {
 public:
     ValueError(std::string field, double value, std::string const& expected)
-        : Error(field + " is " + std::to_string(value) + ", expected " + expected), field_(std::move(field)), value_(value) {}
+        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)), value_(value) {}
 
     std::string const& field() const noexcept { return field_; }
     double value() const noexcept { return value_; }
 
 private:
+    static std::string text(double value) {
+        char shortest[32];
+        return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
+    }
+
     std::string field_;
     double value_;
 };
@@ -70,7 +76,8 @@ private:
 class LodError : public Error {
 public:
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string const& reason)
-        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " + reason),
+        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
+                " " + reason),
           level_(level), position_(position), value_(value) {}
 
     std::size_t level() const noexcept { return level_; }
@@ -99,7 +106,8 @@ private:
 class FormatError : public Error {
 public:
     FormatError(std::uint64_t offset, std::string field, std::string const& reason)
-        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {}
+        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
+          field_(std::move(field)) {}
 
     std::uint64_t offset() const noexcept { return offset_; }
     std::string const& field() const noexcept { return field_; }

@@ -15,9 +15,9 @@
 
 namespace rowan::inline v0 {
 
-/// An integer type that row numbers may have: signed, of 32 or 64 bits.
+/// An integer type that row numbers may have.
 template <class I>
-concept id_type = std::signed_integral<I> && (sizeof(I) == 4 || sizeof(I) == 8);
+concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
 /// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
 /// requires   as a parameter only: it refers to the caller's memory, for a braced list to the end of the expression
@@ -35,12 +35,13 @@ public:
     }
 
     template <std::ranges::contiguous_range R>
-        requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>>
-    Ids(R const& ids) : size_(std::ranges::size(ids)), shape_{size_} {
+    requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
+        (!xt::is_xexpression<R>::value)Ids(R const& ids)
+        : size_(std::ranges::size(ids)), shape_{size_} {
         if constexpr (sizeof(std::ranges::range_value_t<R>) == 8) {
-            wide_ = reinterpret_cast<std::int64_t const*>(std::ranges::data(ids));
+            wide_ = std::ranges::data(ids);
         } else {
-            narrow_ = reinterpret_cast<std::int32_t const*>(std::ranges::data(ids));
+            narrow_ = std::ranges::data(ids);
         }
     }
 
@@ -53,6 +54,11 @@ public:
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(std::span(narrow_, size_));
         return f(std::span(wide_, size_));
+    }
+
+    /// Where the ids lie, to see whether a call would write over them.
+    std::span<std::byte const> bytes() const {
+        return visit([](auto list) { return std::as_bytes(list); });
     }
 
 private:

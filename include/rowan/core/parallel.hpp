@@ -16,12 +16,13 @@
 
 namespace rowan::inline v0 {
 
-/// How many threads a call on `exec` may use.
+/// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
 /// errors   ValueError if `exec.threads` is negative
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
-    return exec.threads > 0 ? exec.threads : omp_get_max_threads();
+    int const all = omp_get_max_threads();
+    return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
 #else
     return 1;
 #endif
@@ -31,6 +32,12 @@ namespace detail {
 
 /// Below this many elements a second thread costs more than it brings.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
+
+/// The threads for work on `elements`. Refuses a negative number of them even where one is enough.
+inline int threads_for(Cpu exec, std::size_t elements) {
+    int const threads = thread_count(exec);
+    return elements < serial_below ? 1 : threads;
+}
 
 struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
     template <std::same_as<std::size_t> U>
@@ -72,8 +79,8 @@ inline void team_barrier(int threads) {
 template <class F>
 concept range_callback = std::invocable<F&, detail::index64, detail::index64>;
 
-/// Calls f(begin, end) on ranges that together are [0, n), each of `grain` or a few more; threads take the next range when they are
-/// free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
+/// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
+/// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
 /// errors   what `f` throws, one exception of those thrown
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {

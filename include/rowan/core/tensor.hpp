@@ -27,7 +27,7 @@ struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
     using reference = T&;
     using const_reference = T const&;
     using size_type = std::size_t;
-    using shape_type = dynamic_shape<std::size_t>;
+    using shape_type = svector<std::size_t, 8>;  // as many dims as a shape holds without memory of its own
     using strides_type = get_strides_t<shape_type>;
     using backstrides_type = strides_type;
     using inner_shape_type = shape_type;
@@ -55,9 +55,13 @@ class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt:
 
     using container = xt::xstrided_container<Tensor>;
     using semantic = xt::xcontainer_semantic<Tensor>;
+    // A number with which xtensor cannot compute in place, as results of other types do not convert back to T.
+    template <class S>
+    static constexpr bool own_scalar = !std::is_arithmetic_v<T> && !xt::is_xexpression<S>::value;
 
 public:
     using shape_type = typename container::shape_type;
+    static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
 
     Tensor() { resize(shape_type{0}); }
 
@@ -73,11 +77,18 @@ public:
     /// Evaluates an expression of xtensor.
     template <class E>
     Tensor(xt::xexpression<E> const& e) {
-        semantic::assign(e);
+        if constexpr (std::convertible_to<typename E::value_type, T>) {
+            semantic::assign(e);
+        } else {  // such as float to bfloat16, which only narrow() does
+            E const& values = e.derived_cast();
+            resize(values.shape());
+            std::transform(values.begin(), values.end(), data_.begin(),
+                           [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
+        }
     }
 
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
-    /// errors   ShapeError if the size in bytes does not fit 63 bits; std::bad_alloc
+    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
     static Tensor from_shape(shape_type const& shape) {
         Tensor t;
         t.resize(shape);
@@ -88,7 +99,7 @@ public:
         std::fill(t.data_.begin(), t.data_.end(), value);
         return t;
     }
-    static Tensor zeros(shape_type const& shape) { return full(shape, T{}); }
+    static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
@@ -110,18 +121,20 @@ public:
 
     template <class E>
     Tensor& operator=(xt::xexpression<E> const& e) {
-        return semantic::operator=(e);
+        return *this = Tensor(e);
     }
 
-    /// An alias: the same elements under this tensor's present shape.
+    /// An alias: the same elements under this tensor's present shape. Constness is not inherited, as with std::span.
     Tensor share() const { return alias(0, this->size(), this->shape()); }
 
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
     Tensor slice(std::size_t begin, std::size_t end) const {
         std::size_t const rows = checked_rows();
-        if (end > rows) throw IndexError("slice", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(rows) + 1);
-        if (begin > end) throw IndexError("slice", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+        if (end > rows)
+            throw IndexError("slice", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(rows) + 1);
+        if (begin > end)
+            throw IndexError("slice", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
         shape_type shape = this->shape();
         shape[0] = end - begin;
         return alias(begin * row_size(), (end - begin) * row_size(), shape);
@@ -140,6 +153,8 @@ public:
     /// errors   as from_shape, with the tensor as it was
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
+        if (shape.size() > max_rank)
+            throw ShapeError("rank", std::to_string(shape.size()), "at most " + std::to_string(max_rank));
         shape_type dims(shape.begin(), shape.end());
         std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
         typename container::strides_type strides(dims.size());
@@ -188,14 +203,46 @@ public:
     // errors   ShapeError if the result would have another shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
-    template <class E> Tensor& operator+=(xt::xexpression<E> const& e) { return write(*this + e.derived_cast()); }
-    template <class E> Tensor& operator-=(xt::xexpression<E> const& e) { return write(*this - e.derived_cast()); }
-    template <class E> Tensor& operator*=(xt::xexpression<E> const& e) { return write(*this * e.derived_cast()); }
-    template <class E> Tensor& operator/=(xt::xexpression<E> const& e) { return write(*this / e.derived_cast()); }
-    template <class E> Tensor& operator%=(xt::xexpression<E> const& e) { return write(*this % e.derived_cast()); }
-    template <class E> Tensor& operator&=(xt::xexpression<E> const& e) { return write(*this & e.derived_cast()); }
-    template <class E> Tensor& operator|=(xt::xexpression<E> const& e) { return write(*this | e.derived_cast()); }
-    template <class E> Tensor& operator^=(xt::xexpression<E> const& e) { return write(*this ^ e.derived_cast()); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator+=(S const& x) { return write(*this + x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator-=(S const& x) { return write(*this - x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator*=(S const& x) { return write(*this * x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
+    template <class E>
+    Tensor& operator+=(xt::xexpression<E> const& e) {
+        return write(*this + e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator-=(xt::xexpression<E> const& e) {
+        return write(*this - e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator*=(xt::xexpression<E> const& e) {
+        return write(*this * e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator/=(xt::xexpression<E> const& e) {
+        return write(*this / e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator%=(xt::xexpression<E> const& e) {
+        return write(*this % e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator&=(xt::xexpression<E> const& e) {
+        return write(*this & e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator|=(xt::xexpression<E> const& e) {
+        return write(*this | e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator^=(xt::xexpression<E> const& e) {
+        return write(*this ^ e.derived_cast());
+    }
 
 private:
     friend class xt::xcontainer<Tensor>;
@@ -211,7 +258,8 @@ private:
 
     Tensor& write(Tensor const& result) {
         if (result.shape() != this->shape()) {
-            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()), detail::shape_text(this->shape()));
+            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
+                             detail::shape_text(this->shape()));
         }
         std::copy_n(result.data_.data(), result.size(), data_.data());
         return *this;

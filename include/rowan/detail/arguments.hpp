@@ -8,7 +8,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
+#include <functional>
+#include <span>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -31,17 +32,27 @@ void check_height(char const* field, Tensor<T> const& tensor, std::int64_t heigh
     }
 }
 
-/// `tensor` is `rank_of_rows` dims followed by the trailing dims of `like`, all but its first.
+/// All dims but the first are those of `like`.
 template <class T, class Shape>
-void check_trailing(char const* field, Tensor<T> const& tensor, std::size_t rank_of_rows, Shape const& like) {
+void check_trailing(char const* field, Tensor<T> const& tensor, Shape like) {
     auto const& shape = tensor.shape();
-    if (shape.size() - rank_of_rows != like.size() - 1 ||
-        !std::equal(shape.begin() + static_cast<std::ptrdiff_t>(rank_of_rows), shape.end(), like.begin() + 1)) {
-        std::string expected = "[";
-        for (std::size_t i = 0; i < rank_of_rows; ++i) expected += std::to_string(shape[i]) + (like.size() > 1 || i + 1 < rank_of_rows ? ", " : "");
-        for (std::size_t i = 1; i < like.size(); ++i) expected += std::to_string(like[i]) + (i + 1 < like.size() ? ", " : "");
-        throw ShapeError(std::string(field) + ".shape()", shape_text(shape), expected + "]");
+    like[0] = shape[0];
+    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+
+/// What is written shares no memory with what is read meanwhile.
+inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
+                        std::span<std::byte const> from) {
+    std::less<> const before;  // a total order, also of unrelated pointers
+    if (to.empty() || from.empty()) return;
+    if (before(to.data(), from.data() + from.size()) && before(from.data(), to.data() + to.size())) {
+        throw Error(std::string(written) + " shares memory with " + read);
     }
+}
+
+template <class T>
+std::span<std::byte const> bytes_of(Tensor<T> const& tensor) {
+    return std::as_bytes(std::span(tensor.data(), tensor.size()));
 }
 
 /// The number of rows as the height of a SelectedRows.

@@ -19,7 +19,8 @@ template <class T, class S>
 class BlockSum {
 public:
     /// `most`: the largest number of contributions that will be summed
-    BlockSum(T const* value, std::size_t width, std::size_t most) : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
         std::size_t levels = 1;
         for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
         partial_.resize(levels * width);

@@ -26,7 +26,8 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
     for (std::size_t const dim : shape) {
         empty = empty || dim == 0;
         if (dim == 0) continue;
-        if (bytes > limit / dim) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+        if (bytes > limit / dim)
+            throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
         bytes *= dim;
     }
     return empty ? 0 : bytes / element_bytes;

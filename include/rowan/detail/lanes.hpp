@@ -4,6 +4,9 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/detail/config.hpp>
 
+#if !__has_include(<xsimd/xsimd.hpp>)
+#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+#endif
 #include <xsimd/xsimd.hpp>
 
 #include <algorithm>
@@ -27,8 +30,10 @@ using compute_t = std::common_type_t<sum_t<T>...>;
 
 /// Integers take no fractions: a table of them is updated by integers only.
 template <class To, class... From>
-concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) &&
-    requires { typename compute_t<To, From...>; } && std::constructible_from<sum_t<To>, compute_t<To, From...>>;
+concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
+    typename compute_t<To, From...>;
+}
+&&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
 
 template <class S>
 inline constexpr bool has_batch = std::is_same_v<S, float> || std::is_same_v<S, double>;
@@ -152,10 +157,13 @@ ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
     std::apply([&](auto&... lanes) { formula(lanes...); }, x);
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-        ([&] {
-            if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
-        }(), ...);
-    }(std::index_sequence_for<T...>{});
+        (
+            [&] {
+                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
+            }(),
+            ...);
+    }
+    (std::index_sequence_for<T...>{});
 }
 
 /// Calls formula(x...) with the i-th elements of all `p`, i in [0, n), as numbers of type `S`; pointers to non-const are written back.
@@ -178,10 +186,13 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
         [&]<std::size_t... k>(std::index_sequence<k...>) {
             (std::copy_n(p + i, rest, std::get<k>(tail).data()), ...);
             apply_lanes<V>(formula, static_cast<T*>(std::get<k>(tail).data())...);
-            ([&] {
-                if constexpr (!std::is_const_v<T>) std::copy_n(std::get<k>(tail).data(), rest, p + i);
-            }(), ...);
-        }(std::index_sequence_for<T...>{});
+            (
+                [&] {
+                    if constexpr (!std::is_const_v<T>) std::copy_n(std::get<k>(tail).data(), rest, p + i);
+                }(),
+                ...);
+        }
+        (std::index_sequence_for<T...>{});
     } else {
         for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
     }

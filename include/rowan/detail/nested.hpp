@@ -18,8 +18,8 @@ template <class T>
 class Nested {
 public:
     template <class U>
-        requires std::convertible_to<U, T> || std::is_arithmetic_v<U>
-    Nested(U const& number) : number_(convert(number)), scalar_(true) {}
+    requires std::convertible_to<U, T> || std::is_arithmetic_v<U> Nested(U const& number)
+        : number_(convert(number)), scalar_(true) {}
     Nested(std::initializer_list<Nested> list) : list_(list) {}
 
     /// Appends the dims of a list, the outermost first.
@@ -35,7 +35,8 @@ public:
         if (list.size() != shape[axis]) bad(shape, axis, std::to_string(list.size()) + " long");
         for (Nested const& item : list) {
             bool const innermost = axis + 1 == shape.size();
-            if (item.scalar_ != innermost) bad(shape, axis + 1, item.scalar_ ? "a number" : std::to_string(item.list_.size()) + " long");
+            if (item.scalar_ != innermost)
+                bad(shape, axis + 1, item.scalar_ ? "a number" : std::to_string(item.list_.size()) + " long");
             if (innermost) {
                 *out++ = item.number_;
             } else {

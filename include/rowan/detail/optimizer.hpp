@@ -4,7 +4,11 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
+#include <cmath>
+#include <concepts>
+#include <limits>
 #include <span>
+#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -37,15 +41,29 @@ inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
 template <class P, class S>
 void check_state(char const* field, Tensor<P> const& param, Tensor<S> const& state) {
     if (state.shape() != param.shape()) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()), shape_text(param.shape()) + ", the shape of param");
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
     }
 }
 
 template <class G, class... P>
 constexpr void check_types() {
-    static_assert((!std::integral<sum_t<P>> && ...), "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
     static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that converts to each");
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// A number that stays finite in the type that tables of `P...` are computed in.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
 }
 
 /// A rate of decay, in [0, 1).

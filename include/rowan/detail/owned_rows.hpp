@@ -26,12 +26,13 @@ template <class T, class U, class Apply>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
     std::size_t const width = src.row_size();
     std::size_t const n = ids.size();
-    if (width == 0) return;
     std::size_t const ahead = lookahead(width * sizeof(T));
-    int const threads = src.size() < serial_below ? 1 : thread_count(exec);
+    int const threads = threads_for(exec, src.size());
+    if (width == 0) return;
     ids.visit([&](auto list) {
         team(threads, [&](int thread, int team_size) {
-            std::size_t const groups = std::clamp<std::size_t>(width * sizeof(T) / 128, 1, static_cast<std::size_t>(team_size));
+            std::size_t const groups =
+                std::clamp<std::size_t>(width * sizeof(T) / 128, 1, static_cast<std::size_t>(team_size));
             std::size_t const owners = static_cast<std::size_t>(team_size) / groups;
             std::size_t const group = static_cast<std::size_t>(thread) % groups;
             std::size_t const me = static_cast<std::size_t>(thread) / groups;

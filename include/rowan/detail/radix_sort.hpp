@@ -45,7 +45,8 @@ Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* from, Entry*
             if (t == 0) {  // counts become places: digit by digit, and within a digit thread by thread
                 std::size_t next = 0;
                 for (std::size_t d = 0; d < digits; ++d) {
-                    for (int k = 0; k < team_size; ++k) next += std::exchange(place[static_cast<std::size_t>(k)][d], next);
+                    for (int k = 0; k < team_size; ++k)
+                        next += std::exchange(place[static_cast<std::size_t>(k)][d], next);
                 }
             }
             team_barrier(team_size);

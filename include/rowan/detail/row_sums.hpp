@@ -35,7 +35,8 @@ struct Shares {
         }
         if (first.back() != rows) first.push_back(rows);
         std::size_t const last = rows > 0 ? rows - 1 : 0;
-        if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from && (heavy.empty() || heavy.back() != last)) {
+        if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
+            (heavy.empty() || heavy.back() != last)) {
             heavy.push_back(last);
         }
     }
@@ -48,10 +49,11 @@ public:
     using S = sum_t<T>;
 
     RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
-        : plan_(plan), width_(value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
-          threads_(static_cast<std::size_t>(value.size() < serial_below ? 1 : thread_count(exec))), shares_(plan, threads_),
-          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())), group_order_((heaviest() + group - 1) / group),
-          group_sums_(group_order_.size() * width_), groups_(group_sums_.data(), width_, group_order_.size()) {
+        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
+          groups_(group_sums_.data(), width_, group_order_.size()) {
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
     }
 
@@ -75,7 +77,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t group = block_size * block_size;  // contributions to a heavy row that one thread sums at a time
+    static constexpr std::size_t group =
+        block_size * block_size;  // contributions to a heavy row that one thread sums at a time
 
     std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
@@ -101,7 +104,8 @@ private:
         team(static_cast<int>(threads_), [&](int t, int) {
             for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
                 std::size_t const n = std::min(group, length(k) - i);
-                S const* const sum = blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                S const* const sum =
+                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
                 std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
             }
         });

@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <memory>
@@ -32,7 +33,8 @@ public:
 
     Storage(Storage const& other) : Storage(other.size_) { std::copy_n(other.data(), size_, data()); }
     Storage(Storage&& other) noexcept
-        : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)), capacity_(std::exchange(other.capacity_, 0)) {}
+        : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
     /// New contents. Memory is kept where nobody else sees it.
     Storage& operator=(Storage const& other) {
         if (this == &other) return *this;
@@ -99,7 +101,12 @@ private:
         return std::shared_ptr<T>(memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); });
     }
 
-    bool fits(std::size_t n) const noexcept { return n == 0 || (block_.use_count() == 1 && n <= capacity_); }
+    bool fits(std::size_t n) const noexcept {
+        bool const alone = n == 0 || (block_.use_count() == 1 && n <= capacity_);
+        std::atomic_thread_fence(
+            std::memory_order_acquire);  // an alias that another thread gave up has been read to the end
+        return alone;
+    }
 
     void resize_unshared(std::size_t n) {
         if (!fits(n)) {

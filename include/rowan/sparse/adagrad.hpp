@@ -13,9 +13,10 @@ struct AdagradOptions {
 
 namespace detail {
 
-inline void check(AdagradOptions const& options) {
-    check_finite("learning_rate", options.learning_rate);
-    check_finite("epsilon", options.epsilon);
+template <class... P>
+void check(AdagradOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_setting<P...>("epsilon", options.epsilon);
 }
 
 struct adagrad_formula {
@@ -29,8 +30,8 @@ struct adagrad_formula {
 };
 
 template <class P, class M>
-LaneRule<adagrad_formula> adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment, AdagradOptions options) {
-    check(options);
+LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment, AdagradOptions options) {
+    check<P, M>(options);
     check_state("moment", param, moment);
     return {{options}};
 }
@@ -45,14 +46,15 @@ LaneRule<adagrad_formula> adagrad_rule(Tensor<P> const& param, Tensor<M> const& 
 template <class P, class M, detail::gradient G>
 void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::adagrad_rule(param, moment, options), param, moment);
+    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class M, class G>
-void adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value, AdagradOptions options = {}) {
+void adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value,
+             AdagradOptions options = {}) {
     detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::adagrad_rule(param, moment, options), param, moment);
+    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, detail::gradient G, class Device>
@@ -61,8 +63,8 @@ void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad,
 }
 
 template <class P, class M, class G, class Device>
-void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<G, Device> const& value,
-             AdagradOptions options = {}) {
+void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+             Tensor<G, Device> const& value, AdagradOptions options = {}) {
     adagrad(Device{}, plan, param, moment, value, options);
 }
 

@@ -12,8 +12,9 @@ struct AdamOptions {
     double learning_rate = 0.001;
     double beta1 = 0.9;
     double beta2 = 0.999;
-    double epsilon = 1e-8;   ///< outside the root
-    std::int64_t step = 1;   ///< which step this is, counted from 1: the caller advances it, also over batches that touch nothing
+    double epsilon = 1e-8;  ///< outside the root
+    std::int64_t step =
+        1;  ///< which step this is, counted from 1: the caller advances it, also over batches that touch nothing
 };
 
 namespace detail {
@@ -44,11 +45,12 @@ inline double power(double x, std::int64_t n) {
 }
 
 template <class P, class M, class V>
-LaneRule<adam_formula> adam_rule(Tensor<P> const& param, Tensor<M> const& moment1, Tensor<V> const& moment2, AdamOptions options) {
-    check_finite("learning_rate", options.learning_rate);
+LaneRule<adam_formula> make_adam_rule(Tensor<P> const& param, Tensor<M> const& moment1, Tensor<V> const& moment2,
+                                      AdamOptions options) {
+    check_setting<P, M, V>("learning_rate", options.learning_rate);
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
-    check_finite("epsilon", options.epsilon);
+    check_setting<P, M, V>("epsilon", options.epsilon);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
@@ -67,24 +69,26 @@ LaneRule<adam_formula> adam_rule(Tensor<P> const& param, Tensor<M> const& moment
 template <class P, class M, class V, detail::gradient G>
 void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, AdamOptions options = {}) {
     detail::check_types<typename G::value_type, P, M, V>();
-    update_rows(exec, grad, detail::adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class M, class V, class G>
-void adam(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, Tensor<G> const& value, AdamOptions options = {}) {
+void adam(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2,
+          Tensor<G> const& value, AdamOptions options = {}) {
     detail::check_types<G, P, M, V>();
-    update_rows(exec, plan, value, detail::adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
 template <class P, class M, class V, detail::gradient G, class Device>
-void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad, AdamOptions options = {}) {
+void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
+          AdamOptions options = {}) {
     adam(Device{}, param, moment1, moment2, grad, options);
 }
 
 template <class P, class M, class V, class G, class Device>
-void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, Tensor<G, Device> const& value,
-          AdamOptions options = {}) {
+void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
+          Tensor<G, Device> const& value, AdamOptions options = {}) {
     adam(Device{}, plan, param, moment1, moment2, value, options);
 }
 

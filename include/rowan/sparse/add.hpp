@@ -23,8 +23,9 @@ SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b
     static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<T>::check_value(a.value(), a.rows().size());
     SelectedRows<T>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height()) throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
-    detail::check_trailing("b.value()", b.value(), 1, a.value().shape());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    detail::check_trailing("b.value()", b.value(), a.value().shape());
     std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
     rows.insert(rows.end(), b.rows().begin(), b.rows().end());
     auto shape = a.value().shape();
@@ -40,6 +41,9 @@ SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b
 /// cost     O(height * width + n * width)
 template <class T, class U>
 Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
+    SelectedRows<U>::check_value(g.value(), g.rows().size());
+    detail::check_height("dense", dense, g.height());
+    detail::check_trailing("dense", dense, g.value().shape());
     Tensor<T> sum = dense;
     scatter_add(exec, sum, g);
     return sum;

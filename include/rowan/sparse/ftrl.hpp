@@ -51,12 +51,14 @@ struct ftrl_formula {
 };
 
 template <class P, class S, class L>
-LaneRule<ftrl_formula> ftrl_rule(Tensor<P> const& param, Tensor<S> const& squared, Tensor<L> const& linear, FtrlOptions options) {
-    check_finite("learning_rate", options.learning_rate);
+LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P> const& param, Tensor<S> const& squared, Tensor<L> const& linear,
+                                      FtrlOptions options) {
+    check_setting<P, S, L>("learning_rate", options.learning_rate);
     if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
-    check_finite("l1", options.l1);
-    check_finite("l2", options.l2);
-    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0)) throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
+    check_setting<P, S, L>("l1", options.l1);
+    check_setting<P, S, L>("l2", options.l2);
+    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
+        throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
     check_state("squared", param, squared);
     check_state("linear", param, linear);
     return {{options}};
@@ -73,24 +75,26 @@ LaneRule<ftrl_formula> ftrl_rule(Tensor<P> const& param, Tensor<S> const& square
 template <class P, class S, class L, detail::gradient G>
 void ftrl(Cpu exec, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, G const& grad, FtrlOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, L>();
-    update_rows(exec, grad, detail::ftrl_rule(param, squared, linear, options), param, squared, linear);
+    update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class S, class L, class G>
-void ftrl(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, Tensor<G> const& value, FtrlOptions options = {}) {
+void ftrl(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear,
+          Tensor<G> const& value, FtrlOptions options = {}) {
     detail::check_types<G, P, S, L>();
-    update_rows(exec, plan, value, detail::ftrl_rule(param, squared, linear, options), param, squared, linear);
+    update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
 template <class P, class S, class L, detail::gradient G, class Device>
-void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad, FtrlOptions options = {}) {
+void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
+          FtrlOptions options = {}) {
     ftrl(Device{}, param, squared, linear, grad, options);
 }
 
 template <class P, class S, class L, class G, class Device>
-void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, Tensor<G, Device> const& value,
-          FtrlOptions options = {}) {
+void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
+          Tensor<G, Device> const& value, FtrlOptions options = {}) {
     ftrl(Device{}, plan, param, squared, linear, value, options);
 }
 

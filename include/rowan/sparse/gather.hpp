@@ -52,15 +52,18 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
 
 /// Writes row `ids[i]` of `table` to row i of `out`.
 /// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height)
+/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height); Error if out shares memory
+///          with table or ids
 /// cost     O(n * width), one read and one write of n rows, no allocation
-/// requires out shares no memory with table
 template <class T>
 void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
     detail::check_rows("table", table);
     auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape) throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
     detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
     detail::gather_rows(exec, table, ids, out.data());
 }
 

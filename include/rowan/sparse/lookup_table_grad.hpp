@@ -29,9 +29,11 @@ SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Heigh
     auto const& dims = ids.shape();
     auto const& shape = out_grad.shape();
     if (shape.size() < dims.size() || !std::equal(dims.begin(), dims.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", detail::shape_text(shape), "to begin with " + detail::shape_text(dims) + ", the shape of ids");
+        throw ShapeError("out_grad.shape()", detail::shape_text(shape),
+                         "to begin with " + detail::shape_text(dims) + ", the shape of ids");
     }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height)) throw IndexError("padding_id", 0, *padding_id, height);
+    if (padding_id && (*padding_id < 0 || *padding_id >= height))
+        throw IndexError("padding_id", 0, *padding_id, height);
     detail::check_ids(exec, "ids", ids, height);
 
     typename Tensor<T>::shape_type rows_shape{ids.size()};
@@ -54,8 +56,8 @@ SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Heigh
 }
 
 template <class T, class Device>
-SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad, Height height,
-                                          std::optional<std::int64_t> padding_id = std::nullopt) {
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
+                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
     return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
 }
 

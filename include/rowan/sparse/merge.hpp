@@ -29,12 +29,13 @@ void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Selecte
     auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
     T* const to = room.value().data();
     bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
-    sums.run([](std::size_t) {}, [=](std::size_t k, detail::sum_t<T> const* sum) {
-        if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
-            if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
-        }
-        detail::for_lanes<detail::sum_t<T>>(detail::copy_lanes{}, width, sum, to + k * width);
-    });
+    sums.run([](std::size_t) {},
+             [=](std::size_t k, detail::sum_t<T> const* sum) {
+                 if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
+                     if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
+                 }
+                 detail::for_lanes<detail::sum_t<T>>(detail::copy_lanes{}, width, sum, to + k * width);
+             });
     detail::SelectedRowsAccess::move_in(out, room, plan.rows());
 }
 

@@ -10,7 +10,7 @@ namespace rowan::inline v0 {
 
 struct MomentumOptions {
     double learning_rate = 0.01;
-    double momentum = 0.9;      ///< mu: what is left of the velocity after a step
+    double momentum = 0.9;  ///< mu: what is left of the velocity after a step
     bool nesterov = false;
     double weight_decay = 0.0;  ///< L2: this times p is added to the gradient of a row touched
 };
@@ -30,7 +30,7 @@ struct momentum_formula {
     }
 };
 
-struct momentum_rule_t {
+struct momentum_rule {
     MomentumOptions options;
 
     template <class G, class P, class M>
@@ -44,13 +44,13 @@ struct momentum_rule_t {
 };
 
 template <>
-inline constexpr bool is_elementwise<momentum_rule_t> = true;
+inline constexpr bool is_elementwise<momentum_rule> = true;
 
 template <class P, class M>
-momentum_rule_t momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity, MomentumOptions options) {
-    check_finite("learning_rate", options.learning_rate);
-    check_finite("momentum", options.momentum);
-    check_finite("weight_decay", options.weight_decay);
+momentum_rule make_momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity, MomentumOptions options) {
+    check_setting<P, M>("learning_rate", options.learning_rate);
+    check_setting<P, M>("momentum", options.momentum);
+    check_setting<P, M>("weight_decay", options.weight_decay);
     check_state("velocity", param, velocity);
     return {options};
 }
@@ -66,14 +66,15 @@ momentum_rule_t momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity,
 template <class P, class V, detail::gradient G>
 void momentum(Cpu exec, Tensor<P>& param, Tensor<V>& velocity, G const& grad, MomentumOptions options = {}) {
     detail::check_types<typename G::value_type, P, V>();
-    update_rows(exec, grad, detail::momentum_rule(param, velocity, options), param, velocity);
+    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class V, class G>
-void momentum(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<V>& velocity, Tensor<G> const& value, MomentumOptions options = {}) {
+void momentum(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<V>& velocity, Tensor<G> const& value,
+              MomentumOptions options = {}) {
     detail::check_types<G, P, V>();
-    update_rows(exec, plan, value, detail::momentum_rule(param, velocity, options), param, velocity);
+    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
 template <class P, class V, detail::gradient G, class Device>
@@ -82,8 +83,8 @@ void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& gr
 }
 
 template <class P, class V, class G, class Device>
-void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-              MomentumOptions options = {}) {
+void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
+              Tensor<G, Device> const& value, MomentumOptions options = {}) {
     momentum(Device{}, plan, param, velocity, value, options);
 }
 

@@ -8,9 +8,9 @@ namespace rowan::inline v0 {
 
 struct RmspropOptions {
     double learning_rate = 0.01;
-    double rho = 0.9;        ///< decay of the averages
+    double rho = 0.9;  ///< decay of the averages
     double momentum = 0.0;
-    double epsilon = 1e-6;   ///< inside the root
+    double epsilon = 1e-6;  ///< inside the root
 };
 
 namespace detail {
@@ -44,27 +44,29 @@ struct rmsprop_formula {
     }
 };
 
-inline LaneRule<rmsprop_formula> rmsprop_rule(RmspropOptions const& options) {
-    check_finite("learning_rate", options.learning_rate);
+template <class... P>
+LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
-    check_finite("momentum", options.momentum);
-    check_finite("epsilon", options.epsilon);
+    check_setting<P...>("momentum", options.momentum);
+    check_setting<P...>("epsilon", options.epsilon);
     return {{options}};
 }
 
 template <class P, class S, class V>
-LaneRule<rmsprop_formula> rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square, Tensor<V> const& velocity,
-                                       RmspropOptions const& options) {
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square,
+                                            Tensor<V> const& velocity, RmspropOptions const& options) {
     check_state("mean_square", param, mean_square);
     check_state("velocity", param, velocity);
-    return rmsprop_rule(options);
+    return make_rmsprop_rule<P, S, V>(options);
 }
 
 template <class P, class S, class A, class V>
-LaneRule<rmsprop_formula> rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square, Tensor<A> const& mean_grad,
-                                       Tensor<V> const& velocity, RmspropOptions const& options) {
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square,
+                                            Tensor<A> const& mean_grad, Tensor<V> const& velocity,
+                                            RmspropOptions const& options) {
     check_state("mean_grad", param, mean_grad);
-    return rmsprop_rule(param, mean_square, velocity, options);
+    return make_rmsprop_rule(param, mean_square, velocity, options);
 }
 
 }  // namespace detail
@@ -76,51 +78,62 @@ LaneRule<rmsprop_formula> rmsprop_rule(Tensor<P> const& param, Tensor<S> const& 
 /// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match
 /// cost     as adagrad, with two states
 template <class P, class S, class V, detail::gradient G>
-void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity, G const& grad, RmspropOptions options = {}) {
+void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity, G const& grad,
+             RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, V>();
-    update_rows(exec, grad, detail::rmsprop_rule(param, mean_square, velocity, options), param, mean_square, velocity);
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class S, class V, class G>
-void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity, Tensor<G> const& value, RmspropOptions options = {}) {
+void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity,
+             Tensor<G> const& value, RmspropOptions options = {}) {
     detail::check_types<G, P, S, V>();
-    update_rows(exec, plan, value, detail::rmsprop_rule(param, mean_square, velocity, options), param, mean_square, velocity);
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
 }
 
 template <class P, class S, class V, detail::gradient G, class Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
+             RmspropOptions options = {}) {
     rmsprop(Device{}, param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
-             RmspropOptions options = {}) {
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
     rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
 }
 
 /// The centered form, with the mean of the gradient as a third state:
 ///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
 template <class P, class S, class A, class V, detail::gradient G>
-void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad, Tensor<V>& velocity, G const& grad, RmspropOptions options = {}) {
+void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad, Tensor<V>& velocity,
+             G const& grad, RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, A, V>();
-    update_rows(exec, grad, detail::rmsprop_rule(param, mean_square, mean_grad, velocity, options), param, mean_square, mean_grad, velocity);
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class S, class A, class V, class G>
-void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad, Tensor<V>& velocity, Tensor<G> const& value, RmspropOptions options = {}) {
+void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad,
+             Tensor<V>& velocity, Tensor<G> const& value, RmspropOptions options = {}) {
     detail::check_types<G, P, S, A, V>();
-    update_rows(exec, plan, value, detail::rmsprop_rule(param, mean_square, mean_grad, velocity, options), param, mean_square, mean_grad, velocity);
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
 }
 
 template <class P, class S, class A, class V, detail::gradient G, class Device>
-void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
+             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
     rmsprop(Device{}, param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
-void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
              RmspropOptions options = {}) {
     rmsprop(Device{}, plan, param, mean_square, mean_grad, velocity, value, options);
 }

@@ -43,6 +43,7 @@ public:
     /// The plan of a gradient's rows; a merged one needs no sort.
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
+        static_cast<void>(thread_count(exec));  // refuses what is not one
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
@@ -105,7 +106,9 @@ private:
             if (packed) {
                 auto const row = [=](std::uint64_t e) { return e >> position_bits; };
                 auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
-                auto const fill = [&](std::size_t i) { return static_cast<std::uint64_t>(list[i]) << position_bits | i; };
+                auto const fill = [&](std::size_t i) {
+                    return static_cast<std::uint64_t>(list[i]) << position_bits | i;
+                };
                 std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
                 rows_ = sorted == a ? n : 0;
                 split(threads, sorted, row, position);
@@ -113,7 +116,8 @@ private:
                 auto const row = [](Wide const& e) { return e.row; };
                 auto const position = [](Wide const& e) { return e.position; };
                 auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
-                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row, position);
+                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
+                      position);
             }
         });
     }
@@ -168,8 +172,8 @@ private:
     std::int64_t height_ = 0;
 };
 
-RowPlan(Ids<>, Height) -> RowPlan<>;
-RowPlan(Cpu, Ids<>, Height) -> RowPlan<>;
+RowPlan(Ids<>, Height)->RowPlan<>;
+RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
 template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>

@@ -13,7 +13,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-struct rowwise_adagrad_rule_t {
+struct rowwise_adagrad_rule {
     AdagradOptions options;
 
     template <class G, class P, class M>
@@ -34,9 +34,13 @@ struct rowwise_adagrad_rule_t {
 };
 
 template <class P, class M>
-rowwise_adagrad_rule_t rowwise_adagrad_rule(Tensor<P> const&, Tensor<M> const& moment, AdagradOptions options) {
-    check(options);
-    if (moment.dimension() != 1) throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
+rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment,
+                                               AdagradOptions options) {
+    check<P, M>(options);
+    check_rows("param", param);
+    if (moment.dimension() != 1)
+        throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
+    check_height("moment", moment, height_of(param));
     return {options};
 }
 
@@ -51,14 +55,15 @@ rowwise_adagrad_rule_t rowwise_adagrad_rule(Tensor<P> const&, Tensor<M> const& m
 template <class P, class M, detail::gradient G>
 void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
-    update_rows(exec, grad, detail::rowwise_adagrad_rule(param, moment, options), param, moment);
+    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
 /// The same for a plan of the gradient's rows and their value.
 template <class P, class M, class G>
-void rowwise_adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value, AdagradOptions options = {}) {
+void rowwise_adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value,
+                     AdagradOptions options = {}) {
     detail::check_types<G, P, M>();
-    update_rows(exec, plan, value, detail::rowwise_adagrad_rule(param, moment, options), param, moment);
+    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
 template <class P, class M, detail::gradient G, class Device>
@@ -67,8 +72,8 @@ void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G cons
 }
 
 template <class P, class M, class G, class Device>
-void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment, Tensor<G, Device> const& value,
-                     AdagradOptions options = {}) {
+void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
     rowwise_adagrad(Device{}, plan, param, moment, value, options);
 }
 

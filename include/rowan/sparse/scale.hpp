@@ -14,15 +14,17 @@
 
 namespace rowan::inline v0 {
 
-/// What values of `T` are multiplied by: double, for integers std::int64_t.
-template <class T>
-using factor_t = std::conditional_t<std::integral<detail::sum_t<T>>, std::int64_t, double>;
+/// What values of `T` are multiplied by: a number, which for integers is an integer.
+template <class T, class F>
+concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
 
 /// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
-/// errors   none: a factor that is not finite gives what arithmetic gives
+/// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
 /// cost     O(n * width)
-template <class T>
-SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, factor_t<T> factor) {
+template <class T, class F>
+SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
     using S = detail::sum_t<T>;
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T>::from_shape(g.value().shape());
@@ -30,9 +32,9 @@ SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, factor_t<T> factor) {
         auto const times = [&](auto const& x, auto& to) {
             using V = std::remove_cvref_t<decltype(to)>;
             if constexpr (std::integral<V>) {
-                to = detail::product(x, factor);
+                to = detail::product(x, static_cast<V>(factor));
             } else {
-                to = detail::product(x, detail::constant<V>(factor));
+                to = detail::product(x, detail::constant<V>(static_cast<double>(factor)));
             }
         };
         detail::for_lanes<S>(times, end - begin, g.value().data() + begin, value.data() + begin);
@@ -40,8 +42,8 @@ SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, factor_t<T> factor) {
     return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
 }
 
-template <class T, class Device>
-SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, std::type_identity_t<factor_t<T>> factor) {
+template <class T, class Device, class F>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
     return scale(Device{}, g, factor);
 }
 

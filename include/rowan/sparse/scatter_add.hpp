@@ -17,24 +17,26 @@ namespace detail {
 template <class T, class U>
 void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> const& src) {
     static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
-    for_each_owned(exec, ids, src, dst, [](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, n, from, to); });
+    for_each_owned(exec, ids, src, dst,
+                   [](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, n, from, to); });
 }
 
 }  // namespace detail
 
 /// dst[ids[i]] += src[i] for every i, in order.
 /// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
-/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height)
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory with ids or src
 /// cost     O(n * width), every row of src read once, every row of dst touched read and written; no allocation that grows with n;
 ///          the bits of the serial loop for any number of threads
-/// requires src shares no memory with dst
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::check_rows("dst", dst);
     if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
-    detail::check_trailing("src", src, 1, dst.shape());
+    detail::check_trailing("src", src, dst.shape());
     detail::check_ids(exec, "ids", ids, detail::height_of(dst));
+    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
+    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
     detail::scatter_add_rows(exec, dst, ids, src);
 }
 
@@ -44,10 +46,9 @@ void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
 /// cost     as above
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
     SelectedRows<U>::check_value(g.value(), g.rows().size());
     detail::check_height("dst", dst, g.height());
-    detail::check_trailing("dst", dst, 1, g.value().shape());
+    detail::check_trailing("dst", dst, g.value().shape());
     detail::scatter_add_rows(exec, dst, g.rows(), g.value());
 }
 

@@ -101,7 +101,8 @@ public:
     static void check_value(Tensor<T> const& value, std::size_t rows) {
         if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         if (value.shape()[0] != rows) {
-            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]), std::to_string(rows) + ", the number of rows");
+            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                             std::to_string(rows) + ", the number of rows");
         }
     }
 

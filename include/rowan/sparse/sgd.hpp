@@ -28,7 +28,7 @@ struct sgd_formula {
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_finite("learning_rate", learning_rate);
+    detail::check_setting<P>("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
     detail::check_targets(exec, grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
@@ -41,7 +41,7 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, Tensor<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_finite("learning_rate", learning_rate);
+    detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
@@ -49,7 +49,7 @@ void sgd(Cpu exec, Tensor<P>& param, Tensor<G> const& grad, double learning_rate
 template <class P, class G>
 void sgd(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<G> const& value, double learning_rate) {
     detail::check_types<G, P>();
-    detail::check_finite("learning_rate", learning_rate);
+    detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 

@@ -30,7 +30,9 @@ std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> hei
     for (std::size_t k = 0; k < heights.size(); ++k) {
         if (heights[k] < 0 || heights[k] > g.height() - end) {
             throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
-                             heights[k] < 0 ? "0 or more" : "at most " + std::to_string(g.height() - end) + ", what is left of the height");
+                             heights[k] < 0
+                                 ? "0 or more"
+                                 : "at most " + std::to_string(g.height() - end) + ", what is left of the height");
         }
         ends.push_back(end += heights[k]);
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/row_sums.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -24,9 +24,12 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     RowPlan<> const plan(exec, g);
     std::size_t const width = g.row_size();
     std::vector<S> squares(plan.rows().size());
-    detail::RowSums<T>(exec, plan, g.value()).run([](std::size_t) {}, [&](std::size_t k, S const* sum) {
-        squares[k] = detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
-    });
+    detail::RowSums<T>(exec, plan, g.value())
+        .run([](std::size_t) {},
+             [&](std::size_t k, S const* sum) {
+                 squares[k] =
+                     detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
+             });
     if (squares.empty()) return detail::constant<S>(0.0);
     std::vector<std::int64_t> order(squares.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});

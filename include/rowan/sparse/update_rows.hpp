@@ -31,12 +31,13 @@ inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state 
 
 // The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
 template <class T, class P, class... S>
-void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const& param, Tensor<S> const&... state) {
+void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const& param,
+                   Tensor<S> const&... state) {
     static_cast<void>(thread_count(exec));  // refuses what is not one
     std::size_t i = 0;
     check_height(state_name(i++).c_str(), param, height);
     (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, 1, value.shape());
+    check_trailing("param", param, value.shape());
 }
 
 template <class T, class Rule, class... P>
@@ -44,10 +45,13 @@ void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rul
     auto const rows = plan.rows();
     std::size_t const width = value.row_size();
     auto const prefetch = [&](std::size_t k) {
-        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(), param.row_size() * sizeof(P)), ...);
+        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                            param.row_size() * sizeof(P)),
+         ...);
     };
     RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-        rule(std::span<sum_t<T> const>(sum, width), row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        rule(std::span<sum_t<T> const>(sum, width),
+             row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
     });
 }
 
@@ -61,11 +65,13 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
     constexpr bool flat = is_elementwise<Rule>;
     std::size_t const width = flat ? 1024 : grad.row_size();
     std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-    std::size_t const grain = serial_below / std::max<std::size_t>(width, 1) + 1;
-    bool const serial = grad.size() < serial_below;
-    std::vector<std::vector<S>> wide(static_cast<std::size_t>(thread_count(exec)), std::vector<S>(std::is_same_v<S, T> ? 0 : width));
+    std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+    int const threads = threads_for(exec, grad.size());
+    if (rows == 0) return;
+    std::vector<std::vector<S>> wide(static_cast<std::size_t>(threads),
+                                     std::vector<S>(std::is_same_v<S, T> ? 0 : width));
     std::atomic<std::size_t> next{0};
-    team(serial ? 1 : thread_count(exec), [&](int t, int) {
+    team(threads, [&](int t, int) {
         auto& buffer = wide[static_cast<std::size_t>(t)];
         for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
             for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
@@ -101,7 +107,8 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
     detail::check_targets(exec, grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
@@ -110,7 +117,8 @@ void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
     detail::check_rows("grad", grad);
     detail::check_targets(exec, grad, detail::height_of(grad), param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
@@ -118,27 +126,31 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
 
 /// The same for a plan of the gradient's rows and their value.
 template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
+                 Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param and each state");
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
     SelectedRows<T>::check_value(value, plan.size());
     detail::check_targets(exec, value, plan.height(), param, state...);
     detail::update_planned(exec, plan, value, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
-void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule, Tensor<P, Device>& param,
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
     update_rows(Device{}, plan, value, rule, param, state...);
 }
 
