@@ -18,9 +18,9 @@ void print(char const* name, rowan::Tensor<float> const& t) {
 int main() {
     auto table = rowan::Tensor<float>::full({3, 2}, 1.0f);
 
-    auto embedded = rowan::gather(table, {2, 0, 2});                                   // forward: one row per word
-    rowan::Tensor<float> out_grad{{1, 2}, {3, 4}, {1, 0}};                             // from the rest of the net
-    auto grad = rowan::lookup_table_grad({2, 0, 2}, out_grad, table.shape(0));         // backward: a SelectedRows
+    auto embedded = rowan::gather(table, {2, 0, 2});                            // forward: one row per word
+    rowan::Tensor<float> out_grad{{1, 2}, {3, 4}, {1, 0}};                      // from the rest of the net
+    auto grad = rowan::lookup_table_grad({2, 0, 2}, out_grad, table.shape(0));  // backward: a SelectedRows
     rowan::sgd(table, grad, 0.5);
 
     std::cout << "gradient of height " << grad.height() << " in " << grad.rows().size() << " rows\n";

@@ -80,7 +80,7 @@ TEST_CASE("gather and scatter_add refuse shapes that do not fit", "[bad_input]")
     CHECK(refusal<ShapeError>([&](Cpu exec) { scatter_add(exec, short_table, gradient()); }, short_table) == "dst.shape(0) is 3, expected 4");
     CHECK(refusal<ShapeError>([&](Cpu exec) { scatter_add(exec, wide_table, gradient()); }, wide_table) ==
           "dst.shape() is [4, 2, 1], expected [4, 2]");
-    CHECK(refusal<ShapeError>([&](Cpu exec) { add(exec, short_table, gradient()); }, short_table) == "dst.shape(0) is 3, expected 4");
+    CHECK(refusal<ShapeError>([&](Cpu exec) { add(exec, short_table, gradient()); }, short_table) == "dense.shape(0) is 3, expected 4");
     CHECK_NOTHROW(scatter_add(table, {0, 3}, rows));
     CHECK_NOTHROW(scatter_add(table, gradient()));
 }
@@ -138,7 +138,7 @@ TEST_CASE("every optimizer refuses param, state and gradient that do not match",
             refuse(param, s, optimizer.state_per_row ? "moment rank is 2, expected 1: one number per row"
                                                      : optimizer.state[k] + ".shape() is [4, 1], expected [4, 2], the shape of param");
             s[k] = test::ramp<float>({3});
-            refuse(param, s, optimizer.state_per_row ? "state 0.shape(0) is 3, expected 4"
+            refuse(param, s, optimizer.state_per_row ? "moment.shape(0) is 3, expected 4"
                                                      : optimizer.state[k] + ".shape() is [3], expected [4, 2], the shape of param");
         }
         auto s = test::states_for(optimizer, param);

@@ -12,7 +12,7 @@ using test::refused, test::States;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
-std::vector<double> const not_finite{not_a_number, -not_a_number, infinity, -infinity};
+std::vector<double> const not_finite{not_a_number, -not_a_number, infinity, -infinity, 1e39, -1e39};  // as floats
 
 struct Step {
     Tensor<float> param = test::ramp<float>({3, 2});

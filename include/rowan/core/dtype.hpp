@@ -13,7 +13,7 @@
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///   sum            the type in which sums and products are formed; it needs + - * / and, for AdaGrad and its like, sqrt
+///   sum            the type in which sums and products are formed: + - * / and, where used, from double, sqrt, pow, < and >
 ///   name           its name in messages and nets
 ///   wire           its number in descriptors and checkpoints; own types count from 1000
 ///   widen(T)       -> sum

@@ -1,0 +1,60 @@
+// tests/sparse/bad_memory.cpp: outputs that lie over inputs, ranks that no tensor has, and more threads than a machine can start.
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace {
+
+using rowan::Cpu, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor;
+using test::refusal;
+
+}  // namespace
+
+TEST_CASE("an output that shares memory with an input is refused", "[bad_input]") {
+    auto table = test::ramp<float>({6, 2});
+    auto out = table.slice(1, 3);
+    CHECK(refusal<rowan::Error>([&](Cpu e) { gather_into(e, table, {4, 5}, out); }, table) == "out shares memory with table");
+    auto const upper = table.slice(0, 2);
+    CHECK(refusal<rowan::Error>([&](Cpu e) { scatter_add(e, table, {4, 5}, upper); }, table) == "dst shares memory with src");
+
+    auto ids = Tensor<std::int64_t>{{2}, {1}, {0}};
+    auto const flat = ids.reshaped({3});
+    auto const ones = Tensor<std::int64_t>::full({3, 1}, 1);
+    CHECK(refusal<rowan::Error>([&](Cpu e) { scatter_add(e, ids, flat, ones); }, ids) == "dst shares memory with ids");
+    CHECK(refusal<rowan::Error>([&](Cpu e) { gather_into(e, ones, flat, ids); }, ids) == "out shares memory with ids");
+
+    auto lower = table.slice(3, 6);  // the same block, other rows
+    gather_into(table.slice(0, 3), {2, 1, 0}, lower);
+    CHECK(table == Tensor<float>{{0, 0.125}, {0.25, 0.375}, {0.5, 0.625}, {0.5, 0.625}, {0.25, 0.375}, {0, 0.125}});
+}
+
+TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[bad_input]") {
+    using Shape = Tensor<float>::shape_type;
+    Tensor<float> t{{1, 2}, {3, 4}};
+    Shape const most(Tensor<float>::max_rank, 1);
+    Shape const too_many(Tensor<float>::max_rank + 1, 1);
+    CHECK_THROWS_AS(Tensor<float>::from_shape(too_many), ShapeError);
+    CHECK(refusal<ShapeError>([&](Cpu) { t.resize(too_many); }, t) == "rank is 9, expected at most 8");
+    auto const table = Tensor<float>::zeros(most);
+    CHECK(rowan::gather(table, {0}).dimension() == Tensor<float>::max_rank);
+    refusal<ShapeError>([&](Cpu e) { gather(e, table, Tensor<std::int64_t>{{0}}); }, table);
+    auto moved = Tensor<float>::zeros(most);
+    moved = std::move(t);
+    CHECK(moved == Tensor<float>{{1, 2}, {3, 4}});
+}
+
+TEST_CASE("no number of threads is too large", "[bad_input]") {
+    std::size_t const n = 300'000;
+    auto table = Tensor<float>::zeros({n, 1}), moment = table;
+    std::vector<std::int64_t> ids(n);
+    for (std::size_t i = 0; i < n; ++i) ids[i] = static_cast<std::int64_t>(n - 1 - i);
+    SelectedRows<float> const g(n, ids, Tensor<float>::full({n, 1}, 2));
+    for (int const threads : {1000, std::numeric_limits<int>::max()}) {
+        rowan::scatter_add(Cpu{threads}, table, g);
+        rowan::adagrad(Cpu{threads}, table, moment, g, {.learning_rate = 1.0, .epsilon = 0.0});
+    }
+    CHECK(table(0, 0) == 2.0F - 2.0F / 2.0F + 2.0F - 2.0F / std::sqrt(8.0F));
+    CHECK(moment(n - 1, 0) == 8);
+}
