@@ -64,18 +64,16 @@ std::size_t hashes(std::uint64_t want, Operation const& operation) {
     return found.size();
 }
 
-// The same for step(exec, plan or nothing, param, state..., gradient or value).
+// The same for step(exec, param, state..., gradient), a sparse one and a dense one.
 template <class... S, class Step>
 std::size_t step_hashes(Step const& step) {
     auto const& g = gradient();
     std::tuple const before{inputs::wild<float>(g.shape(), 2), inputs::state<S>(g.shape(), 3)...};
-    RowPlan const plan(g);
     auto const hash_of = [&](auto const& f) { return std::apply([](auto const&... t) { return hash(t...); }, reference::after(f, before)); };
     auto const sparse = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, t..., g); }); };
-    auto const planned = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, plan, t..., g.value()); }); };
     auto const dense_grad = inputs::wild<float>(g.shape(), 4);
     auto const dense = [&](Cpu exec) { return hash_of([&](auto&... t) { step(exec, t..., dense_grad); }); };
-    return hashes(sparse(Cpu{1}), sparse) * hashes(planned(Cpu{1}), planned) * hashes(dense(Cpu{1}), dense);
+    return hashes(sparse(Cpu{1}), sparse) * hashes(dense(Cpu{1}), dense);
 }
 
 }  // namespace
