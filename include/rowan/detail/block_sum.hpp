@@ -47,7 +47,7 @@ private:
             for (std::size_t i = 0; i < n; ++i) {
                 if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
                 if (i == 0) {
-                    for_lanes<S>(copy_lanes{}, width_, row(*first), out);
+                    copy_lanes<S>(width_, row(*first), out);
                 } else {
                     for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
                 }

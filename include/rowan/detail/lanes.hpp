@@ -198,13 +198,22 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
     }
 }
 
-/// to = from
-struct copy_lanes {
-    template <class V>
-    ROWAN_INLINE void operator()(V const& from, V& to) const {
-        to = from;
+/// to[i] = map(from[i]) for i in [0, n), computed in numbers of type `S`. `to` is only written.
+template <class S, class Map, class From, class To>
+ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
     }
-};
+    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
+}
+
+/// The same without a map: a conversion.
+template <class S, class From, class To>
+ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
+    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
+}
 
 /// to += from
 struct add_lanes {

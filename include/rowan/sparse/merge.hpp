@@ -34,7 +34,7 @@ void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Selecte
                  if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
                      if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
                  }
-                 detail::for_lanes<detail::sum_t<T>>(detail::copy_lanes{}, width, sum, to + k * width);
+                 detail::copy_lanes<detail::sum_t<T>>(width, sum, to + k * width);
              });
     detail::SelectedRowsAccess::move_in(out, room, plan.rows());
 }

@@ -29,15 +29,15 @@ SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T>::from_shape(g.value().shape());
     parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        auto const times = [&](auto const& x, auto& to) {
-            using V = std::remove_cvref_t<decltype(to)>;
+        auto const times = [&](auto const& x) {
+            using V = std::remove_cvref_t<decltype(x)>;
             if constexpr (std::integral<V>) {
-                to = detail::product(x, static_cast<V>(factor));
+                return detail::product(x, static_cast<V>(factor));
             } else {
-                to = detail::product(x, detail::constant<V>(static_cast<double>(factor)));
+                return detail::product(x, detail::constant<V>(static_cast<double>(factor)));
             }
         };
-        detail::for_lanes<S>(times, end - begin, g.value().data() + begin, value.data() + begin);
+        detail::map_lanes<S>(times, end - begin, g.value().data() + begin, value.data() + begin);
     });
     return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
 }

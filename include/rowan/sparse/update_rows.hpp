@@ -80,7 +80,7 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
                 if constexpr (std::is_same_v<S, T>) {
                     g = grad.data() + i * width;
                 } else {
-                    for_lanes<S>(copy_lanes{}, n, grad.data() + i * width, buffer.data());
+                    copy_lanes<S>(n, grad.data() + i * width, buffer.data());
                     g = buffer.data();
                 }
                 if constexpr (flat) {
