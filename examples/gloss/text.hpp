@@ -1,6 +1,8 @@
 // gloss/text.hpp: reads labelled sentences, WordNet's or a file's, and numbers their words.
 #pragma once
 
+#include <utf8.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -59,26 +61,7 @@ struct Corpus {
 
 /// The position of the first byte that is not UTF-8 (RFC 3629), or the size of the text.
 inline std::size_t invalid_utf8(std::string_view text) {
-    auto const byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
-    auto const tail = [&](std::size_t i) { return byte(i) >> 6 == 2; };
-    for (std::size_t i = 0; i < text.size();) {
-        unsigned const first = byte(i);
-        unsigned const second = byte(i + 1);
-        if (first < 0x80) {
-            i += 1;
-        } else if (first >= 0xC2 && first < 0xE0 && tail(i + 1)) {
-            i += 2;
-        } else if (first >= 0xE0 && first < 0xF0 && tail(i + 1) && tail(i + 2) && (first != 0xE0 || second >= 0xA0) &&
-                   (first != 0xED || second < 0xA0)) {
-            i += 3;
-        } else if (first >= 0xF0 && first < 0xF5 && tail(i + 1) && tail(i + 2) && tail(i + 3) &&
-                   (first != 0xF0 || second >= 0x90) && (first != 0xF4 || second < 0x90)) {
-            i += 4;
-        } else {
-            return i;
-        }
-    }
-    return text.size();
+    return static_cast<std::size_t>(utf8::find_invalid(text.begin(), text.end()) - text.begin());
 }
 
 /// Calls f(word) for each maximal run of letters, in lower case, and each of digits. Characters outside ASCII are

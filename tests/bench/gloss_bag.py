@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
 """The gloss classifier of examples/gloss_classifier.cpp in PyTorch: same text, split, model and optimizers.
 
-Prints seconds of training per epoch and the test accuracy. Needs a Python that has torch.
+Prints seconds of training per epoch and the test accuracy; with --against PROGRAM, those of that program too, the two in
+turns, and their ratio. Needs a Python that has torch, such as the one that peers.py makes:
+
+    build/venvs/fb/bin/python tests/bench/gloss_bag.py --against build/demo/examples/gloss_classifier
 """
 import argparse
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
 
@@ -24,6 +29,20 @@ def glosses(folder):
                 yield h * 10 >> 32 == 0, int(label), re.findall("[a-z]+|[0-9]+", gloss.lower())
 
 
+def compare(args):
+    """Runs the program and this one in turns, each in a process of its own, and prints the best epoch of each."""
+    options = [f"--{name}={getattr(args, name)}" for name in ("threads", "epochs", "seed", "dim")]
+    commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
+    best = dict.fromkeys(commands, float("inf"))
+    for _ in range(args.rounds):
+        for name, command in commands.items():
+            lines = subprocess.run(command, check=True, text=True, stdin=subprocess.DEVNULL, capture_output=True).stdout
+            seconds = [float(x) for x in re.findall(r"([0-9.]+) s,", lines)]
+            best[name] = min(best[name], *seconds)
+            print(name, *(f"{x:.3f} s" for x in seconds), *re.findall("test accuracy ([0-9.]+)", lines), flush=True)
+    print(f"an epoch: rowan {best['rowan']:.3f} s, torch {best['torch']:.3f} s, {best['torch'] / best['rowan']:.1f} times as long")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
@@ -31,7 +50,11 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dim", type=int, default=64)
     parser.add_argument("--wordnet", default="/usr/share/wordnet")
+    parser.add_argument("--against", metavar="PROGRAM", help="the gloss_classifier that was built")
+    parser.add_argument("--rounds", type=int, default=3, help="turns with it")
     args = parser.parse_args()
+    if args.against:
+        return compare(args)
     torch.set_num_threads(args.threads)
     torch.manual_seed(args.seed)
 

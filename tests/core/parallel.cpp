@@ -71,6 +71,18 @@ TEST_CASE("an exception of one range only reaches the caller", "[parallel]") {
     CHECK_THROWS_AS(parallel_for(Cpu{3}, 100, 1, throw_at_50), std::size_t);
 }
 
+TEST_CASE("a callback may have parameters of type auto, or be a function", "[parallel]") {
+    std::atomic<std::size_t> visits{0};
+    parallel_for(Cpu{2}, 100, 10, [&](auto begin, auto end) {
+        for (auto i = begin; i < end; ++i) ++visits;
+    });
+    CHECK(visits == 100);
+    static std::size_t last = 0;
+    void (*const function)(std::size_t, std::size_t) = [](std::size_t, std::size_t end) { last = end; };
+    parallel_for(Cpu{1}, 7, 10, function);
+    CHECK(last == 7);
+}
+
 TEST_CASE("loops may be nested", "[parallel]") {
     std::atomic<int> visits{0};
     parallel_for(Cpu{2}, 8, 1, [&](std::size_t, std::size_t) {

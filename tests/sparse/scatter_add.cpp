@@ -78,6 +78,33 @@ TEMPLATE_TEST_CASE("wide rows may be cut between threads, in every proportion", 
     }
 }
 
+TEST_CASE("narrow rows go to threads by their place in the table", "[scatter_add]") {
+    struct Case {
+        std::int64_t height;
+        std::size_t n, width;
+    };
+    for (Case const& c : std::vector<Case>{
+             {1, 300'000, 1},        // one bucket
+             {3, 270'000, 1},        // popular ones only
+             {1000, 700'000, 1},     // more lookups than are put into buckets at a time
+             {1025, 140'000, 2},     // a bucket of two rows
+             {500'000, 40'000, 7},   // most buckets have many parts
+             {5'000'000, 90'000, 3}  // most rows are not touched
+         }) {
+        auto const g = inputs::gradient<float>(c.height, c.n, {c.width}, c.n);
+        auto const before = inputs::wild<float>(g.shape(), 7);
+        REQUIRE(g.value().size() >= rowan::detail::serial_below);
+        auto want = before;
+        reference::scatter_add(want, g.rows(), g.value());
+        for (int threads : {2, 3, 8}) {
+            CAPTURE(c.height, c.n, c.width, threads);
+            auto got = before;
+            scatter_add(Cpu{threads}, got, g);
+            CHECK(reference::same(got, want));
+        }
+    }
+}
+
 TEST_CASE("every contribution is rounded as it is stored", "[scatter_add]") {
     Tensor<bfloat16> table{256};  // its neighbour is 258
     scatter_add(table, SelectedRows<float>(1, {0, 0, 0, 0}, {0.9F, 0.9F, 0.9F, 0.9F}));

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -27,21 +29,28 @@ struct Allocator {
     Allocator(Allocator<U> const&) noexcept {}
 
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 2 - huge_page) / sizeof(T))
+        if (n > (std::numeric_limits<std::size_t>::max() / 2 - 2 * huge_page) / sizeof(T))
             throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
-        if (bytes < huge_from) return static_cast<T*>(::operator new (bytes, std::align_val_t{alignment}));
-        std::size_t const whole = (bytes + huge_page - 1) / huge_page * huge_page;
-        void* block = ::operator new (whole, std::align_val_t{huge_page});
+        bool const huge = bytes >= huge_from;
+        std::size_t const step = huge ? huge_page : alignment;
+        std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
+        // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+        char* const memory = static_cast<char*>(::operator new(whole + step));
+        char* const block = memory + (step - reinterpret_cast<std::uintptr_t>(memory) % step);
+        static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(memory),
+                      "there is room for a pointer before the block");
+        std::memcpy(block - sizeof(memory), &memory, sizeof(memory));
 #ifdef MADV_HUGEPAGE
-        ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+        if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
 #endif
-        return static_cast<T*>(block);
+        return reinterpret_cast<T*>(block);
     }
 
-    void deallocate(T* block, std::size_t n) noexcept {
-        bool const huge = n * sizeof(T) >= huge_from;
-        ::operator delete (block, std::align_val_t{huge ? huge_page : alignment});
+    void deallocate(T* block, std::size_t) noexcept {
+        void* memory = nullptr;
+        std::memcpy(&memory, reinterpret_cast<char*>(block) - sizeof(memory), sizeof(memory));
+        ::operator delete(memory);
     }
 
     template <class U>

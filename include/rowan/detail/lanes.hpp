@@ -180,19 +180,10 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
             apply_lanes<V>(formula, (p + i + 3 * V::size)...);
         }
         for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
-        if (i == n) return;
-        std::size_t const rest = n - i;
-        std::tuple<std::array<std::remove_const_t<T>, V::size>...> tail{};
-        [&]<std::size_t... k>(std::index_sequence<k...>) {
-            (std::copy_n(p + i, rest, std::get<k>(tail).data()), ...);
-            apply_lanes<V>(formula, static_cast<T*>(std::get<k>(tail).data())...);
-            (
-                [&] {
-                    if constexpr (!std::is_const_v<T>) std::copy_n(std::get<k>(tail).data(), rest, p + i);
-                }(),
-                ...);
+        for (; i < n; ++i) {
+            apply_lanes<S>(formula, (p + i)...);
+            asm volatile("");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
         }
-        (std::index_sequence_for<T...>{});
     } else {
         for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
     }

@@ -2,60 +2,73 @@
 #pragma once
 
 #include <rowan/core/parallel.hpp>
+#include <rowan/detail/partition.hpp>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// Where the thread `t` of `threads` begins its share of n things.
-inline std::size_t share_begin(std::size_t n, int t, int threads) {
-    auto const [i, k] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(threads));
-    return n / k * i + std::min(n % k, i);
+/// The passes of a sort by `bits` bits, and the bits of the digit of each.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass stay in the first cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each value of a digit.
+/// Returns where the sorted entries are: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
 }
 
-/// Sorts `n` entries by the low `bits` bits of key(entry), least significant digit first. Entry i is `make(i)`; the
-/// arrays `from` and `to` need no contents. Returns where the sorted entries are: `from` or `to`.
-/// cost     (bits / 11, rounded up) passes over the entries, each reading them twice and writing them once;
-///          16 KiB of memory per thread
+/// Sorts `n` entries by the low `bits` bits of key(entry). Entry i is `make(i)`; the arrays `a` and `b` need no contents. Returns where the
+/// sorted entries are: a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
+///          each other the entries by their highest bits, then sort what they got: data goes from core to core only once.
 template <class Entry, class Key, class Make>
-Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* from, Entry* to, Key key, Make make) {
-    constexpr unsigned most = 11;
-    unsigned const passes = std::max(1U, (bits + most - 1) / most);
-    unsigned const digit_bits = std::max(1U, (bits + passes - 1) / passes);
-    std::size_t const digits = std::size_t{1} << digit_bits;
-    std::vector<std::vector<std::size_t>> place(static_cast<std::size_t>(threads), std::vector<std::size_t>(digits));
-
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0) threads = 1;
+    unsigned const top = threads == 1 ? 0 : std::min(bits, 8U);
+    Digits const digits(top == bits ? 0 : bits);  // none are left
+    Buckets buckets(std::size_t{1} << top, threads, digits.count());
     team(threads, [&](int t, int team_size) {
-        std::size_t const begin = share_begin(n, t, team_size);
-        std::size_t const end = share_begin(n, t + 1, team_size);
-        auto& mine = place[static_cast<std::size_t>(t)];
-        Entry* in = from;
-        Entry* out = to;
-        for (std::size_t i = begin; i < end; ++i) in[i] = make(i);
-        for (unsigned pass = 0; pass < passes; ++pass) {
-            unsigned const shift = pass * digit_bits;
-            auto const digit = [&](Entry const& e) { return static_cast<std::size_t>(key(e) >> shift) & (digits - 1); };
-            mine.assign(digits, 0);
-            for (std::size_t i = begin; i < end; ++i) ++mine[digit(in[i])];
-            team_barrier(team_size);
-            if (t == 0) {  // counts become places: digit by digit, and within a digit thread by thread
-                std::size_t next = 0;
-                for (std::size_t d = 0; d < digits; ++d) {
-                    for (int k = 0; k < team_size; ++k)
-                        next += std::exchange(place[static_cast<std::size_t>(k)][d], next);
-                }
-            }
-            team_barrier(team_size);
-            for (std::size_t i = begin; i < end; ++i) out[mine[digit(in[i])]++] = in[i];
-            team_barrier(team_size);
-            std::swap(in, out);
+        auto const [thread, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+        auto const bucket = [&](std::size_t i) { return static_cast<std::size_t>(key(make(i)) >> (bits - top)); };
+        if (top == 0) {
+            for (std::size_t i = 0; i < n; ++i) a[i] = make(i);
+            buckets.starts[1] = n;
+        } else {
+            buckets.fill(t, team_size, n, bucket, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
         }
+        std::size_t const begin = buckets.starts[buckets.share(thread, size)];
+        std::size_t const end = buckets.starts[buckets.share(thread + 1, size)];
+        sort_digits(digits, end - begin, a + begin, b + begin, key, buckets.places[thread].data());
     });
-    return passes % 2 == 0 ? from : to;
+    return digits.passes % 2 == 0 ? a : b;
 }
 
 }  // namespace rowan::inline v0::detail

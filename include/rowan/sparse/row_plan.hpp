@@ -3,6 +3,7 @@
 
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/detail/partition.hpp>
 #include <rowan/detail/radix_sort.hpp>
 #include <rowan/detail/storage.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -130,17 +131,19 @@ private:
         std::int64_t* const offsets = memory_.data() + 2 * size_;
         std::vector<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
         detail::team(threads, [&](int t, int team_size) {
-            std::size_t const begin = detail::share_begin(size_, t, team_size);
-            std::size_t const end = detail::share_begin(size_, t + 1, team_size);
+            auto const [thread, team_threads] =
+                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
+            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
             std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
             std::uint64_t last = before;
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
-            heads[static_cast<std::size_t>(t) + 1] = count;
+            heads[thread + 1] = count;
             detail::team_barrier(team_size);
             if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
             detail::team_barrier(team_size);
-            std::size_t k = heads[static_cast<std::size_t>(t)];
+            std::size_t k = heads[thread];
             last = before;
             for (std::size_t i = begin; i < end; ++i) {
                 std::uint64_t const r = row(sorted[i]);

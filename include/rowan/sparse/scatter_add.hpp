@@ -8,6 +8,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>
+#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -26,8 +27,8 @@ void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> cons
 /// dst[ids[i]] += src[i] for every i, in order.
 /// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
 /// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory with ids or src
-/// cost     O(n * width), every row of src read once, every row of dst touched read and written; no allocation that grows with n;
-///          the bits of the serial loop for any number of threads
+/// cost     O(n * width), every row of src read once, every row of dst touched read and written; at most 2 MiB of memory for
+///          sorting lookups to threads; the bits of the serial loop for any number of threads
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::check_rows("dst", dst);

@@ -23,8 +23,8 @@ struct sgd_formula {
 /// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
 /// shapes   param [height, ...], grad of that height and row shape
 /// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match
-/// cost     O(n * width), every contribution read once, every row touched read and written; no sort; the bits of the serial loop for
-///          any number of threads
+/// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
+///          to threads; the bits of the serial loop for any number of threads
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();
