@@ -22,4 +22,15 @@ class SelectedRows;
 template <class Device = Cpu>
 class RowPlan;
 
+class Lod;
+
+template <class T, class Device = Cpu>
+class LoDTensor;
+
+template <class Device = Cpu>
+class StepMap;
+
+template <class T, class Device = Cpu>
+class TensorArray;
+
 }  // namespace rowan::inline v0

@@ -3,5 +3,6 @@
 
 #include <rowan/core.hpp>
 #include <rowan/fwd.hpp>
+#include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 #include <rowan/version.hpp>

@@ -30,6 +30,31 @@ TEST_CASE("an output that shares memory with an input is refused", "[bad_input]"
     CHECK(table == Tensor<float>{{0, 0.125}, {0.25, 0.375}, {0.5, 0.625}, {0.5, 0.625}, {0.25, 0.375}, {0, 0.125}});
 }
 
+TEST_CASE("a table that shares memory with its gradient or state is refused", "[bad_input]") {
+    auto table = test::ramp<float>({6, 2});
+    SelectedRows<float> const g(6, {4, 5}, table.slice(0, 2));
+    rowan::RowPlan<> const plan(g);
+    auto const beside = test::ramp<float>({6, 2});
+    SelectedRows<float> const apart(6, {4, 5}, beside.slice(0, 2));
+    CHECK(refusal<rowan::Error>([&](Cpu e) { scatter_add(e, table, g); }, table) == "dst shares memory with the gradient's value");
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { sgd(e, table, g, 0.5); },
+             [&](Cpu e) { sgd(e, plan, table, g.value(), 0.5); },
+             [&, m = beside](Cpu e) mutable { adagrad(e, table, m, g); },
+             [&, m = beside](Cpu e) mutable { adagrad(e, plan, table, m, g.value()); },
+             [&, m = beside, v = beside](Cpu e) mutable { adam(e, table, m, v, g, {.step = 1}); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, table) == "param shares memory with the gradient's value");
+    }
+    auto const same = table.share();
+    CHECK(refusal<rowan::Error>([&, m = same.share()](Cpu e) mutable { adagrad(e, table, m, apart); }, table) == "param shares memory with state 0");
+    CHECK(refusal<rowan::Error>([&, m = same.share()](Cpu e) mutable { adagrad(e, table, m, beside); }, table) == "param shares memory with state 0");
+    auto m = beside, v = m.share();
+    CHECK(refusal<rowan::Error>([&](Cpu e) { adam(e, table, m, v, apart, {.step = 1}); }, table) == "state 0 shares memory with state 1");
+    sgd(table, same, 0.5);  // dense: element by element, each read before it is written
+    CHECK(table(5, 1) == 1.375F / 2);
+}
+
 TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[bad_input]") {
     using Shape = Tensor<float>::shape_type;
     Tensor<float> t{{1, 2}, {3, 4}};

@@ -24,6 +24,11 @@ public:
                 std::to_string(bound) + ")"),
           field_(std::move(field)), position_(position), value_(value), bound_(bound) {}
 
+    /// A position that is wrong for another reason: `slots[3] was never written`.
+    IndexError(std::string field, std::size_t position, std::string const& reason)
+        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)), position_(position),
+          value_(static_cast<std::int64_t>(position)), bound_(value_) {}
+
     std::string const& field() const noexcept { return field_; }
     std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
     std::int64_t value() const noexcept { return value_; }

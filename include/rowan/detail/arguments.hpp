@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,15 @@ inline void check_apart(char const* written, std::span<std::byte const> to, char
 template <class T>
 std::span<std::byte const> bytes_of(Tensor<T> const& tensor) {
     return std::as_bytes(std::span(tensor.data(), tensor.size()));
+}
+
+/// No two tensors share memory; the names are theirs, in order.
+template <class Names, class... T>
+void check_all_apart(Names const& name, Tensor<T> const&... tensor) {
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{bytes_of(tensor)...};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
+    }
 }
 
 /// The number of rows as the height of a SelectedRows.

@@ -1,8 +1,8 @@
 // rowan/detail/config.hpp: the questions asked of the compiler.
 #pragma once
 
-#ifdef __FAST_MATH__
-#error "rowan promises the same bits everywhere: compile it without -ffast-math"
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
 #endif
 
 #ifndef __cpp_exceptions

@@ -182,7 +182,8 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
         for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
         for (; i < n; ++i) {
             apply_lanes<S>(formula, (p + i)...);
-            asm volatile("");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
+            asm volatile(
+                "");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
         }
     } else {
         for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);

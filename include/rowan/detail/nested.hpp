@@ -4,11 +4,14 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/detail/checked.hpp>
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -53,10 +56,24 @@ private:
                          axis < shape.size() ? std::to_string(shape[axis]) + " long" : "a number");
     }
 
+    static ValueError bad_number(double number) {
+        return ValueError("number in a braced list", number, "a whole number that the element type holds");
+    }
+
     template <class U>
     static T convert(U const& number) {
         if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
             return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // 0.1 for an own type, rounded once
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!(static_cast<double>(number) == std::trunc(static_cast<double>(number)) &&
+                         static_cast<double>(number) >= static_cast<double>(std::numeric_limits<T>::min()) &&
+                         static_cast<double>(number) <
+                             -2.0 * (static_cast<double>(std::numeric_limits<T>::max() / -2 - 1)))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
         } else {
             return static_cast<T>(number);
         }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -45,28 +47,42 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
     return from;
 }
 
-/// Sorts `n` entries by the low `bits` bits of key(entry). Entry i is `make(i)`; the arrays `a` and `b` need no contents. Returns where the
-/// sorted entries are: a or b.
+/// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
+template <class Key>
+std::vector<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    std::vector<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    std::vector<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Sorts `n` entries by the low `bits` bits of key(entry), which has no others. Entry i is `make(i)`; the arrays `a` and `b` need no
+/// contents. Returns where the sorted entries are: a or b.
 /// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
-///          each other the entries by their highest bits, then sort what they got: data goes from core to core only once.
+///          each other the entries by ranges of keys, then sort what they got: data goes from core to core only once.
 template <class Entry, class Key, class Make>
 Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
-    if (bits == 0) threads = 1;
-    unsigned const top = threads == 1 ? 0 : std::min(bits, 8U);
-    Digits const digits(top == bits ? 0 : bits);  // none are left
-    Buckets buckets(std::size_t{1} << top, threads, digits.count());
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
     team(threads, [&](int t, int team_size) {
-        auto const [thread, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
-        auto const bucket = [&](std::size_t i) { return static_cast<std::size_t>(key(make(i)) >> (bits - top)); };
-        if (top == 0) {
-            for (std::size_t i = 0; i < n; ++i) a[i] = make(i);
-            buckets.starts[1] = n;
-        } else {
-            buckets.fill(t, team_size, n, bucket, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+        auto const range = [&](std::size_t i) {
+            std::uint64_t const k = key(make(i));
+            std::size_t r = 0;
+            for (std::uint64_t const f : first) r += k >= f;
+            return r;
+        };
+        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
+            std::size_t const begin = buckets.starts[r];
+            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
+                        buckets.places[static_cast<std::size_t>(t)].data());
         }
-        std::size_t const begin = buckets.starts[buckets.share(thread, size)];
-        std::size_t const end = buckets.starts[buckets.share(thread + 1, size)];
-        sort_digits(digits, end - begin, a + begin, b + begin, key, buckets.places[thread].data());
     });
     return digits.passes % 2 == 0 ? a : b;
 }

@@ -32,7 +32,7 @@ SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 
     S const high = detail::constant<S>(threshold);
     S const low = detail::constant<S>(-threshold);
     std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < dense.shape()[0]; ++i) {
+    for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
         auto const row = dense.row(i);
         bool const large = !all_small && std::ranges::any_of(row, [&](T const& x) {
             S const s = dtype<T>::widen(x);

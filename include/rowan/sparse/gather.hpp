@@ -2,13 +2,10 @@
 #pragma once
 
 #include <rowan/core/ids.hpp>
-#include <rowan/core/parallel.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/rows.hpp>
+#include <rowan/detail/copy_rows.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -25,26 +22,10 @@ Shape gathered_shape(Shape const& ids, Shape const& table) {
 template <class T>
 void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
     std::size_t const width = table.row_size();
-    std::size_t const bytes = width * sizeof(T);
-    if (bytes == 0) return;
-    std::size_t const ahead = lookahead(bytes);
-    bool const stream = ids.size() * bytes >= stream_from;
-    std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+    T const* const rows = table.data();
     ids.visit([&](auto list) {
-        parallel_for(exec, list.size(), grain, [&](std::size_t begin, std::size_t end) {
-            T const* const rows = table.data();
-            auto row = [&](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(row(i), bytes);
-            for (std::size_t i = begin; i < end; ++i) {
-                if (i + ahead < end) prefetch_row<false>(row(i + ahead), bytes);
-                if (stream) {
-                    stream_copy(out + i * width, row(i), bytes);
-                } else {
-                    std::memcpy(out + i * width, row(i), bytes);
-                }
-            }
-            if (stream) stream_end();
-        });
+        auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+        copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return out + i * width; });
     });
 }
 

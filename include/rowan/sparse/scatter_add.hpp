@@ -43,13 +43,14 @@ void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
 
 /// dst[row] += value for every row of `g`, in order.
 /// shapes   dst has the shape of g
-/// errors   ShapeError if shapes do not match
+/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
 /// cost     as above
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
     SelectedRows<U>::check_value(g.value(), g.rows().size());
     detail::check_height("dst", dst, g.height());
     detail::check_trailing("dst", dst, g.value().shape());
+    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
     detail::scatter_add_rows(exec, dst, g.rows(), g.value());
 }
 

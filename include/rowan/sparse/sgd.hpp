@@ -22,7 +22,7 @@ struct sgd_formula {
 
 /// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
 /// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse gradient
 /// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
 ///          to threads; the bits of the serial loop for any number of threads
 template <class P, class G>
@@ -30,7 +30,7 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    detail::check_targets(exec, grad.value(), grad.height(), param);
+    detail::check_sparse_targets(exec, grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
     detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
         detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);

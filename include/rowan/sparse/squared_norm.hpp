@@ -18,13 +18,13 @@ namespace rowan::inline v0 {
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
 /// cost     O(n * width) and a sort of the rows
 template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
+detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
     using S = detail::sum_t<T>;
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    RowPlan<> const plan(exec, g);
-    std::size_t const width = g.row_size();
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    SelectedRows<T>::check_value(value, plan.size());
+    std::size_t const width = value.row_size();
     std::vector<S> squares(plan.rows().size());
-    detail::RowSums<T>(exec, plan, g.value())
+    detail::RowSums<T>(exec, plan, value)
         .run([](std::size_t) {},
              [&](std::size_t k, S const* sum) {
                  squares[k] =
@@ -34,6 +34,18 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     std::vector<std::int64_t> order(squares.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
     return *detail::BlockSum<S, S>(squares.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+/// The same for a gradient: a sort of its rows first.
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<>(exec, g), g.value());
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return squared_norm(Device{}, plan, value);
 }
 
 template <class T, class Device>

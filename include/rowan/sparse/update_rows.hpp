@@ -38,6 +38,16 @@ void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor
     check_height(state_name(i++).c_str(), param, height);
     (check_height(state_name(i++).c_str(), state, height), ...);
     check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// What is written in another order than it is read.
+template <class T, class... P>
+void check_sparse_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const&... param) {
+    check_targets(exec, value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
 }
 
 template <class T, class Rule, class... P>
@@ -101,16 +111,17 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
-/// errors   ShapeError if heights or row shapes do not match; what the rule throws, rows before it being updated already
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory; what the
+///          rule throws, rows before it being updated already
 /// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
-/// requires a rule that may run on several threads at once; no tensor shares memory with another
+/// requires a rule that may run on several threads at once
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    detail::check_targets(exec, grad.value(), grad.height(), param, state...);
+    detail::check_sparse_targets(exec, grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -132,7 +143,7 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule c
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(value, plan.size());
-    detail::check_targets(exec, value, plan.height(), param, state...);
+    detail::check_sparse_targets(exec, value, plan.height(), param, state...);
     detail::update_planned(exec, plan, value, rule, param, state...);
 }
 

@@ -1,0 +1,113 @@
+// rowan/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/step_rows.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The levels 0 … map.level() of `lod` must be those of the map.
+inline void check_map(Lod const& lod, StepMap<> const& map) {
+    std::size_t const levels = std::min(lod.levels(), map.level() + 1);
+    if (levels == map.level() + 1 && lod.slice_levels(0, levels) == map.lod().slice_levels(0, levels)) return;
+    throw ShapeError("lod", "that of other sequences", "the one that the map was made of");
+}
+
+/// Levels 0 … level of one Lod, above `below`, which may be empty.
+inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below) {
+    std::vector<std::span<std::int64_t const>> levels;
+    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
+    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
+    levels.insert(levels.end(), below.begin(), below.end());
+    return Lod(levels);
+}
+
+/// Row by row: slot t holds one row for each of its elements.
+template <class T>
+void pack_rows(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const& map, std::size_t width, T* out) {
+    // The place in the steps of a row that is asked for; rows come in ascending order but for the first.
+    struct Cursor {
+        std::vector<LoDTensor<T>> const* slots;
+        std::span<std::int64_t const> starts;
+        std::size_t width;
+        std::size_t t = 0;
+
+        T const* operator()(std::size_t i) {
+            auto const place = static_cast<std::int64_t>(i);
+            if (place < starts[t] || place >= starts[t + 1]) {
+                t = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+            }
+            return (*slots)[t].value().data() + (i - static_cast<std::size_t>(starts[t])) * width;
+        }
+    };
+    auto const elements = map.elements();
+    copy_rows(exec, elements.size(), width * sizeof(T), Cursor{&slots, map.starts(), width},
+              [=](std::size_t i) { return out + static_cast<std::size_t>(elements[i]) * width; });
+}
+
+/// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
+template <class T>
+LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const& map,
+                        typename Tensor<T>::shape_type shape, std::size_t levels) {
+    std::size_t const count = map.elements().size();
+    std::size_t const width = product_from(shape, 1);
+    if (levels == 0) {
+        shape[0] = count;
+        auto value = Tensor<T>::from_shape(shape);
+        pack_rows(exec, slots, map, width, value.data());
+        return {std::move(value), join_levels(map.lod(), map.level(), {})};
+    }
+    // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
+    std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
+    std::vector<T const*> rows(count);
+    auto const for_elements = [&](auto const& f) {
+        for (std::size_t t = 0; t < slots.size(); ++t) {
+            auto const step = map.step(t);
+            for (std::size_t j = 0; j < step.size(); ++j)
+                f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
+        }
+    };
+    // A slot's elements are the sequences of its level 0: those of "level -1", were there one.
+    auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
+        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
+        return q;
+    };
+    for_elements([&](LoDTensor<T> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l <= levels; ++l)
+            begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
+        rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
+    });
+    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin());
+    std::vector<std::vector<std::int64_t>> offsets(levels);
+    for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
+    for_elements([&](LoDTensor<T> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const from = slot.lod()[l];
+            auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
+            auto const to = static_cast<std::size_t>(begin[l][e]);
+            auto const n = static_cast<std::size_t>(begin[l][e + 1] - begin[l][e]);
+            for (std::size_t k = 1; k <= n; ++k) offsets[l][to + k] = begin[l + 1][e] + from[at + k] - from[at];
+        }
+    });
+    shape[0] = static_cast<std::size_t>(begin[levels].back());
+    auto value = Tensor<T>::from_shape(shape);
+    copy_blocks(
+        exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
+        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,90 @@
+// rowan/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/sequence/lod.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Where the elements of a level lie in the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1)) of level l,
+/// and for l == levels the rows.
+class Elements {
+public:
+    Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
+
+    std::int64_t begin(std::size_t l, std::int64_t e) const {
+        for (std::size_t k = level_ + 1; k < l; ++k) e = lod_[k][static_cast<std::size_t>(e)];
+        return e;
+    }
+    std::int64_t row(std::int64_t e) const { return begin(lod_.levels(), e); }
+
+private:
+    Lod const& lod_;
+    std::size_t level_;
+};
+
+/// How the steps of a batch lie in one block of rows: where each begins, and its levels.
+struct StepLayout {
+    std::vector<std::int64_t> rows;  // where each step's rows begin, and the end
+
+    struct Level {
+        std::vector<std::int64_t> offsets;  // those of every step, each from 0 on
+        std::vector<std::int64_t> begin;    // where each step's begin, and the end
+    };
+    std::vector<Level> levels;
+
+    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
+        if (layout->levels.empty()) return {};
+        std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
+        for (std::size_t l = 0; l < layout->levels.size(); ++l) {
+            auto const& level = layout->levels[l];
+            offsets[l] = std::span(level.offsets)
+                             .subspan(static_cast<std::size_t>(level.begin[t]),
+                                      static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
+        }
+        return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
+    }
+};
+
+/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, unless an element is one row.
+inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> const& map,
+                                                     std::vector<std::int64_t>& row_starts) {
+    auto layout = std::make_shared<StepLayout>();
+    auto const starts = map.starts();
+    auto const elements = map.elements();
+    std::size_t const below = map.level() + 1;
+    if (below == lod.levels()) {
+        layout->rows.assign(starts.begin(), starts.end());
+        return layout;
+    }
+    Elements const at(lod, map.level());
+    for (std::size_t l = below; l < lod.levels(); ++l) {
+        auto const offsets = lod[l];
+        auto& level = layout->levels.emplace_back();
+        level.begin.push_back(0);
+        for (std::size_t t = 0; t < map.steps(); ++t) {
+            std::int64_t end = 0;
+            level.offsets.push_back(0);
+            for (std::int64_t const e : map.step(t)) {
+                auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
+                for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
+                    level.offsets.push_back(end += offsets[q + 1] - offsets[q]);
+            }
+            level.begin.push_back(static_cast<std::int64_t>(level.offsets.size()));
+        }
+    }
+    row_starts.push_back(0);
+    for (std::int64_t const e : elements) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
+    for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    return layout;
+}
+
+}  // namespace rowan::inline v0::detail

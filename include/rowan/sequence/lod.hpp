@@ -1,0 +1,229 @@
+// rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <ranges>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+struct LodAccess;
+}
+
+/// How the rows of a batch form sequences, those longer sequences, and so on: one list of offsets for each level.
+///
+///     level 0   0       2                 5     2 paragraphs, of 2 and 3 sentences
+///     level 1   0   3   9   11   17   20        5 sentences, of 3, 6, 2, 6 and 3 words
+///     rows      0 … 2 3 … 8 9 10 11…16 17…19    20 words
+///
+/// Offsets are relative: those of level i count the sequences of level i + 1, the last level's count rows. Sequences may be empty at
+/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets, which are Arrow's list offsets.
+class Lod {
+public:
+    static constexpr std::size_t max_levels = 16;
+
+    /// No levels: rows that form no sequences.
+    Lod() = default;
+
+    /// Takes offsets, one list for each level.
+    /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
+    ///          the number of sequences of the next level
+    /// cost     one block for all offsets
+    Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+
+    template <std::ranges::sized_range R>
+    requires(std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>> &&
+             !std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels) {
+        build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
+            if (list.size() == 0) throw LodError(level, 0, 0, "is missing: a level has at least the offset 0");
+            for (std::size_t i = 0; i < list.size(); ++i) offsets[i] = list[i];
+            check(level, {offsets, list.size()});
+            return list.size();
+        });
+    }
+
+    /// Takes the lengths of the sequences of each level.
+    /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
+    static Lod from_lengths(std::initializer_list<Ids<>> levels) {
+        return from_lengths(std::span(levels.begin(), levels.size()));
+    }
+
+    template <std::ranges::sized_range R>
+    requires std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>>
+    static Lod from_lengths(R const& levels) {
+        Lod lod;
+        lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
+            offsets[0] = 0;
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, and should be a length");
+                if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
+                    throw LodError(level, i, list[i], "is a length that makes the sum overflow");
+                }
+                offsets[i + 1] = offsets[i] + list[i];
+            }
+            return list.size() + 1;
+        });
+        return lod;
+    }
+
+    /// One level of `sequences` sequences, row i belonging to sequence row_ids[i].
+    /// errors   LodError if row_ids descend; IndexError if one is not in [0, sequences)
+    static Lod from_row_ids(Ids<> row_ids, Height sequences) {
+        detail::check_ids(Cpu{}, "row_ids", row_ids, sequences);
+        std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
+        for (std::size_t i = 0; i < row_ids.size(); ++i) {
+            if (i > 0 && row_ids[i] < row_ids[i - 1]) {
+                throw LodError(0, i, row_ids[i], "descends: rows of one sequence lie together");
+            }
+            ++lengths[static_cast<std::size_t>(row_ids[i])];
+        }
+        return from_lengths({lengths});
+    }
+
+    std::size_t levels() const noexcept { return levels_; }
+    bool empty() const noexcept { return levels_ == 0; }
+
+    /// The offsets of a level, one more than it has sequences.
+    /// errors   IndexError if level is not in [0, levels())
+    std::span<std::int64_t const> operator[](std::size_t level) const {
+        check_level(level);
+        return offsets_[level];
+    }
+
+    /// How many sequences a level has.
+    std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
+
+    /// How many rows the last level covers; 0 without levels.
+    std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
+
+    /// The lengths of the sequences of a level.
+    std::vector<std::int64_t> lengths(std::size_t level) const {
+        auto const offsets = (*this)[level];
+        std::vector<std::int64_t> lengths(offsets.size() - 1);
+        for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
+        return lengths;
+    }
+
+    /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
+    /// errors   IndexError unless begin <= end <= levels()
+    Lod slice_levels(std::size_t begin, std::size_t end) const {
+        if (end > levels_)
+            throw IndexError("slice_levels", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(levels_) + 1);
+        if (begin > end)
+            throw IndexError("slice_levels", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+        Lod lod;
+        lod.memory_ = memory_;
+        lod.levels_ = end - begin;
+        std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
+        return lod;
+    }
+
+    /// errors   IndexError if level is not in [0, levels())
+    void check_level(std::size_t level) const {
+        if (level >= levels_)
+            throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    }
+
+    /// errors   LodError unless there are no levels or the last ends with `rows`
+    void check_rows(std::size_t rows) const {
+        if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
+        throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
+                       "is not " + std::to_string(rows) + ", the number of rows");
+    }
+
+    friend bool operator==(Lod const& a, Lod const& b) noexcept {
+        return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
+    }
+
+    /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
+    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) {
+        char const* comma = "";
+        out << '{';
+        for (auto const offsets : lod.all()) {
+            out << std::exchange(comma, ", ") << '{';
+            for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
+            out << '}';
+        }
+        return out << '}';
+    }
+
+private:
+    friend struct detail::LodAccess;
+
+    std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
+
+    static void check(std::size_t level, std::span<std::int64_t const> offsets) {
+        if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
+        for (std::size_t i = 1; i < offsets.size(); ++i) {
+            if (offsets[i] >= offsets[i - 1]) continue;
+            throw LodError(level, i, offsets[i],
+                           "is less than the offset before it, " + std::to_string(offsets[i - 1]));
+        }
+    }
+
+    // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
+    template <class R, class Fill>
+    void build(R const& levels, Fill const& fill) {
+        std::size_t const count = std::ranges::size(levels);
+        if (count > max_levels) {
+            throw LodError(max_levels, 0, static_cast<std::int64_t>(count),
+                           "levels are more than " + std::to_string(max_levels));
+        }
+        std::size_t size = 0;
+        for (auto const& level : levels) size += Ids<>(level).size() + 1;
+        auto const block = std::make_shared_for_overwrite<std::int64_t[]>(size);
+        std::int64_t* next = block.get();
+        for (auto const& level : levels) {
+            std::size_t const n = fill(levels_, Ids<>(level), next);
+            offsets_[levels_] = {next, n};
+            if (levels_ > 0 && offsets_[levels_ - 1].back() != static_cast<std::int64_t>(n) - 1) {
+                auto const above = offsets_[levels_ - 1];
+                throw LodError(levels_ - 1, above.size() - 1, above.back(),
+                               "is not " + std::to_string(n - 1) + ", the number of sequences of the next level");
+            }
+            ++levels_;
+            next += n;
+        }
+        memory_ = block;
+    }
+
+    std::shared_ptr<void const> memory_;  // keeps the offsets alive
+    std::size_t levels_ = 0;
+    std::array<std::span<std::int64_t const>, max_levels> offsets_;
+};
+
+namespace detail {
+
+/// What rowan's own algorithms may do: make a Lod of offsets that are right because of where they come from.
+struct LodAccess {
+    /// `memory` keeps the offsets alive.
+    template <class Levels>
+    static Lod make(std::shared_ptr<void const> memory, Levels const& levels) {
+        Lod lod;
+        lod.memory_ = std::move(memory);
+        for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
+        return lod;
+    }
+    static std::shared_ptr<void const> const& memory(Lod const& lod) { return lod.memory_; }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

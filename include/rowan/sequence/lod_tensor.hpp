@@ -1,0 +1,155 @@
+// rowan/sequence/lod_tensor.hpp: LoDTensor<T>, a batch of sequences of different lengths, without padding.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/sequence/lod.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How many levels of sequences a list has: 0 for a list of numbers, 1 for a list of those.
+template <class R>
+inline constexpr std::size_t list_levels = [] {
+    if constexpr (std::ranges::range<std::ranges::range_value_t<R>>) {
+        return 1 + list_levels<std::ranges::range_value_t<R>>;
+    } else {
+        return std::size_t{0};
+    }
+}();
+
+}  // namespace detail
+
+/// The rows of a batch one after the other, and a Lod that cuts them into sequences.
+///
+///     lod {{0, 3, 3, 5}}     value [a b c d e]     stands for   [a b c]  []  [d e]
+///
+/// `value` may have any rank from 1 on where there are levels; its first dim counts the rows. A copy is deep; share() sees the same rows.
+template <class T>
+class LoDTensor<T, Cpu> {
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T>::shape_type;
+
+    /// No rows, no levels.
+    LoDTensor() = default;
+
+    /// A tensor whose rows form no sequences.
+    LoDTensor(Tensor<T> value) : value_(std::move(value)) {}
+
+    /// shapes   value [n, ...], lod of n rows
+    /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
+    LoDTensor(Tensor<T> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+
+    /// One level of sequences, each given by its rows.
+    /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
+    /// errors   ShapeError if one has rank 0 or trailing dims differ
+    static LoDTensor from_sequences(std::initializer_list<Tensor<T>> sequences) {
+        return from_sequences(std::span(sequences.begin(), sequences.size()));
+    }
+    template <std::ranges::forward_range R>
+    static LoDTensor from_sequences(R const& sequences) {
+        std::vector<std::int64_t> lengths;
+        std::size_t rows = 0;
+        shape_type shape{0};
+        for (Tensor<T> const& s : sequences) {
+            detail::check_rows("sequence", s);
+            if (lengths.empty()) shape = s.shape();
+            detail::check_trailing("sequence", s, shape);
+            lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+            rows += s.shape()[0];
+        }
+        shape[0] = rows;
+        auto value = Tensor<T>::from_shape(shape);
+        T* to = value.data();
+        for (Tensor<T> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+        return {std::move(value), Lod::from_lengths({lengths})};
+    }
+
+    /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
+    /// shapes   value [number of elements in all]
+    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
+        return from_nested(std::span(lists.begin(), lists.size()));
+    }
+    template <std::ranges::forward_range R>
+    static LoDTensor from_nested(R const& lists) {
+        static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
+                      "rowan::LoDTensor::from_nested: takes lists of lists");
+        std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
+        std::vector<T> flat;
+        flatten(lists, lengths.data(), flat);
+        auto value = Tensor<T>::from_shape({flat.size()});
+        std::copy(flat.begin(), flat.end(), value.data());
+        return {std::move(value), Lod::from_lengths(lengths)};
+    }
+
+    /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
+    Tensor<T> const& value() const noexcept { return value_; }
+    Tensor<T>& value() noexcept { return value_; }
+    Lod const& lod() const noexcept { return lod_; }
+    shape_type const& shape() const noexcept { return value_.shape(); }
+
+    /// Other sequences of the same rows; no levels drops them.
+    /// errors   as the constructor, with the tensor as it was
+    void set_lod(Lod lod) {
+        LoDTensor(value_.share(), lod);
+        lod_ = std::move(lod);
+    }
+
+    /// An alias: the same rows and sequences.
+    LoDTensor share() const {
+        LoDTensor alias(value_.share());
+        alias.lod_ = lod_;
+        return alias;
+    }
+
+    /// How many sequences the first level has, or rows where there are no levels.
+    std::size_t size() const {
+        if (!lod_.empty()) return lod_.sequences(0);
+        detail::check_rows("value", value_);
+        return value_.shape()[0];
+    }
+
+    /// Where a tensor is wanted, its rows are.
+    operator Tensor<T> const&() const& noexcept { return value_; }
+    operator Tensor<T>&() & noexcept { return value_; }
+    operator Tensor<T>() && { return std::move(value_); }
+
+    /// The same sequences and equal rows.
+    friend bool operator==(LoDTensor const& a, LoDTensor const& b) { return a.lod_ == b.lod_ && a.value_ == b.value_; }
+
+    /// Asks again what the constructor asked.
+    void check() const {
+        if (lod_.empty()) return;
+        detail::check_rows("value", value_);
+        lod_.check_rows(value_.shape()[0]);
+    }
+
+private:
+    template <class R>
+    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
+        for (auto const& list : lists) {
+            lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
+            if constexpr (detail::list_levels < R >> 1) {
+                flatten(list, lengths + 1, flat);
+            } else {
+                for (T x : list) flat.push_back(x);
+            }
+        }
+    }
+
+    Tensor<T> value_;
+    Lod lod_;
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,23 @@
+// rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
+#pragma once
+
+#include <rowan/sequence/tensor_array.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// Slot i of the result is f(array.read(i)), for i in order.
+/// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
+/// errors   IndexError if a slot was never written; what f throws; ShapeError if its results differ in rank or trailing dims
+template <class F, class T>
+auto map_fn(F&& f, TensorArray<T> const& array) {
+    using R = std::remove_cvref_t<std::invoke_result_t<F&, LoDTensor<T>>>;
+    TensorArray<typename R::value_type> results;
+    for (std::size_t i = 0; i < array.size(); ++i) results.write(i, f(array.read(i)));
+    return results;
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,362 @@
+// rowan/sequence/tensor_array.hpp: TensorArray<T>, a growing list of tensors, such as the steps of a recurrent loop.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/pack_steps.hpp>
+#include <rowan/detail/step_rows.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+struct UnpackOptions {
+    std::size_t level = 0;       ///< the level whose sequences are cut into steps
+    bool sort_by_length = true;  ///< longest sequence first, equal ones in input order; else all in input order
+};
+
+template <class T, class Device = Cpu>
+struct Unpacked;
+
+/// Tensors at slots 0, 1, …, which may hold LoD. The first write fixes rank, trailing dims and number of levels; the first dim may vary
+/// from slot to slot. A slot that was never written cannot be read. A copy is deep.
+template <class T>
+class TensorArray<T, Cpu> {
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T>::shape_type;
+
+    TensorArray() = default;
+
+    std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
+
+    /// Was slot `index` written?
+    bool written(std::size_t index) const noexcept { return index < size() && (layout_ || slots_[index].has_value()); }
+
+    /// Slot `index`, an alias: what is written to its elements is seen in the array.
+    /// errors   IndexError if there is no such slot or it was never written
+    /// cost     O(1), no allocation
+    LoDTensor<T> read(std::size_t index) const {
+        check_written(index);
+        if (!layout_) return slots_[index]->share();
+        auto const begin = static_cast<std::size_t>(layout_->rows[index]);
+        auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
+        auto rows = packed_.slice(begin, end);
+        if (unstacked_) rows = rows.reshaped(element_shape_);
+        return {std::move(rows), detail::StepLayout::lod(layout_, index)};
+    }
+
+    /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
+    /// either is seen in both. Else it is a copy, in the slot's own memory where that has the right size.
+    /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
+    void write(std::size_t index, LoDTensor<T> const& value, bool data_shared = true) {
+        value.check();
+        check_element(value, "value");
+        if (index >= max_size())
+            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+        make_slots();
+        if (data_shared || index >= slots_.size() || !slots_[index]) {
+            LoDTensor<T> stored = data_shared ? value.share() : value;
+            if (index >= slots_.size()) slots_.resize(index + 1);
+            slots_[index] = std::move(stored);
+        } else {
+            *slots_[index] = value;
+        }
+        know_element(value);
+    }
+    void write(std::size_t index, Tensor<T> const& value, bool data_shared = true) {
+        write(index, LoDTensor<T>(value.share()), data_shared);
+    }
+
+    /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
+    /// errors   ShapeError if value has not the shape of what is there
+    void accumulate(std::size_t index, LoDTensor<T> const& value) {
+        if (!written(index)) return write(index, value, false);
+        auto slot = read(index);
+        if (slot.shape() != value.shape())
+            throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
+        if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
+        detail::for_lanes<detail::sum_t<T>>(detail::add_lanes{}, value.value().size(), value.value().data(),
+                                            slot.value().data());
+    }
+
+    /// More slots, never written, or fewer.
+    void resize(std::size_t size) {
+        if (size > max_size())
+            throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+        make_slots();
+        slots_.resize(size);
+    }
+
+    std::size_t max_size() const noexcept { return slots_.max_size(); }
+
+    /// All slots as one tensor, along a new dim `axis`.
+    /// shapes   n slots [...] -> [..., n, ...]
+    /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
+    Tensor<T> stack(std::size_t axis = 0) const { return stack(Cpu{}, axis); }
+    Tensor<T> stack(Cpu exec, std::size_t axis = 0) const {
+        std::vector<std::int64_t> all(size());
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        return stack_slots(exec, all, axis);
+    }
+
+    /// Some slots as one tensor, in the order of `indices`, which may repeat.
+    /// shapes   indices [k], slots [...] -> [k, ...]
+    Tensor<T> gather(Ids<> indices) const { return gather(Cpu{}, indices); }
+    Tensor<T> gather(Cpu exec, Ids<> indices) const {
+        detail::check_ids(exec, "indices", indices, static_cast<std::int64_t>(size()));
+        return stack_slots(exec, indices, 0);
+    }
+
+    /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
+    /// errors   IndexError if the tensor has no such dim
+    static TensorArray unstack(Tensor<T> const& tensor, std::size_t axis = 0) { return unstack(Cpu{}, tensor, axis); }
+    static TensorArray unstack(Cpu exec, Tensor<T> const& tensor, std::size_t axis = 0) {
+        auto const& shape = tensor.shape();
+        if (axis >= shape.size())
+            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+        TensorArray array;
+        array.element_shape_ = shape;
+        array.element_shape_.erase(array.element_shape_.begin() + static_cast<std::ptrdiff_t>(axis));
+        std::size_t const n = shape[axis];
+        std::size_t const inner = detail::product_from(shape, axis + 1);
+        std::size_t const outer = detail::product_from(array.element_shape_, 0) / std::max<std::size_t>(inner, 1);
+        array.packed_ = Tensor<T>::from_shape({n, outer * inner});
+        T const* const from = tensor.data();
+        T* const to = array.packed_.data();
+        detail::copy_rows(
+            exec, n * outer, inner * sizeof(T),
+            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+        auto layout = std::make_shared<detail::StepLayout>();
+        for (std::size_t i = 0; i <= n; ++i) layout->rows.push_back(static_cast<std::int64_t>(i));
+        array.layout_ = std::move(layout);
+        array.unstacked_ = true;
+        array.known_ = true;
+        return array;
+    }
+
+    /// Writes copies of the parts of a tensor to the slots that `indices` name.
+    /// shapes   indices [k], value [k, ...]
+    /// errors   IndexError if an index is negative or repeats; ShapeError as in write
+    void scatter(Ids<> indices, Tensor<T> const& value) {
+        detail::check_height("value", value, static_cast<std::int64_t>(indices.size()));
+        detail::check_ids(
+            Cpu{}, "indices", indices,
+            static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
+        std::vector<std::int64_t> sorted;
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            if (std::ranges::find(sorted, indices[i]) != sorted.end())
+                throw IndexError("indices", i, "= " + std::to_string(indices[i]) + " stands there already");
+            sorted.push_back(indices[i]);
+        }
+        auto const parts = unstack(value);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            write(static_cast<std::size_t>(indices[i]), parts.read(i), false);
+    }
+
+    /// All slots one after the other, along their first dim. LoD is left out.
+    /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
+    /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0
+    Tensor<T> concat() const { return concat(Cpu{}); }
+    Tensor<T> concat(Cpu exec) const {
+        check_all_written();
+        if (known_ && element_shape_.empty()) throw ShapeError("slot rank", "0", "at least 1");
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t i = 0; i < size(); ++i)
+            starts.push_back(starts.back() + static_cast<std::int64_t>(read(i).shape()[0]));
+        shape_type shape = known_ ? element_shape_ : shape_type{0};
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto all = Tensor<T>::from_shape(shape);
+        std::size_t const width = all.row_size();
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
+            [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+        return all;
+    }
+
+    /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
+    /// errors   LodError if a length is negative or they do not add up to the rows
+    static TensorArray split(Tensor<T> const& tensor, Ids<> lengths) {
+        LoDTensor<T> const cut(tensor.share(), Lod::from_lengths({lengths}));
+        TensorArray array;
+        auto layout = std::make_shared<detail::StepLayout>();
+        layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
+        array.layout_ = std::move(layout);
+        array.packed_ = tensor;
+        array.know_element(cut.share().value());
+        return array;
+    }
+
+    /// Cuts the sequences of a level into steps: slot t holds element t of every sequence that has one, in the map's order, with the
+    /// levels below. All slots lie in one block of memory. `pack(level, map)` is the exact inverse.
+    /// errors   IndexError if input has no such level
+    /// cost     O(rows), no matter how long the longest sequence is: one read and one write of every row
+    static Unpacked<T> unpack(LoDTensor<T> const& input, UnpackOptions options = {}) {
+        return unpack(Cpu{}, input, options);
+    }
+    static Unpacked<T> unpack(Cpu exec, LoDTensor<T> const& input, UnpackOptions options = {}) {
+        input.check();
+        StepMap<> map(exec, input.lod(), options.level, options.sort_by_length);
+        auto steps = unpack(exec, input, map);
+        return {std::move(steps), std::move(map)};
+    }
+    static void unpack(LoDTensor<T> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
+                       StepMap<>* map) {
+        auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
+        *steps = std::move(made);
+        *map = std::move(its_map);
+    }
+
+    /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
+    /// errors   ShapeError if the map belongs to other sequences
+    static TensorArray unpack(LoDTensor<T> const& input, StepMap<> const& map) { return unpack(Cpu{}, input, map); }
+    static TensorArray unpack(Cpu exec, LoDTensor<T> const& input, StepMap<> const& map) {
+        input.check();
+        detail::check_map(input.lod(), map);
+        TensorArray array;
+        std::vector<std::int64_t> starts;
+        auto layout = detail::make_layout(input.lod(), map, starts);
+        auto const elements = map.elements();
+        std::size_t const width = input.value().row_size();
+        array.know_element(input.value().share());
+        shape_type shape = input.shape();
+        shape[0] = static_cast<std::size_t>(layout->rows.back());
+        array.packed_ = Tensor<T>::from_shape(shape);
+        T const* const from = input.value().data();
+        T* const to = array.packed_.data();
+        if (starts.empty()) {
+            detail::copy_rows(
+                exec, elements.size(), width * sizeof(T),
+                [=](std::size_t i) { return from + static_cast<std::size_t>(elements[i]) * width; },
+                [=](std::size_t i) { return to + i * width; });
+        } else {
+            detail::Elements const at(input.lod(), map.level());
+            detail::copy_blocks(
+                exec, starts, width * sizeof(T),
+                [&](std::size_t i) { return from + static_cast<std::size_t>(at.row(elements[i])) * width; },
+                [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+        }
+        array.levels_ = layout->levels.size();
+        array.layout_ = std::move(layout);
+        return array;
+    }
+
+    /// Puts steps together to sequences again, in the order of the batch that the map was made of. Levels 0..level are that batch's, those
+    /// below come from the slots; slots of one row per live sequence give rows.
+    /// errors   ShapeError if level, number or sizes of steps are not the map's; IndexError if a slot was never written
+    /// cost     O(rows): one read and one write of every row
+    LoDTensor<T> pack(std::size_t level, StepMap<> const& map) const { return pack(Cpu{}, level, map); }
+    LoDTensor<T> pack(Cpu exec, std::size_t level, StepMap<> const& map) const {
+        if (level != map.level())
+            throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
+        if (size() != map.steps())
+            throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
+        check_all_written();
+        std::vector<LoDTensor<T>> slots;
+        slots.reserve(size());
+        for (std::size_t t = 0; t < size(); ++t) {
+            slots.push_back(read(t));
+            if (slots[t].size() == map.step_size(t)) continue;
+            throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(slots[t].size()),
+                             std::to_string(map.step_size(t)) + ", the map's");
+        }
+        shape_type const shape = known_ ? element_shape_ : shape_type{0};
+        return detail::pack_steps<T>(exec, slots, map, shape, levels_);
+    }
+
+private:
+    void check_written(std::size_t index) const {
+        if (index >= size())
+            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+        if (!written(index)) throw IndexError("slots", index, "was never written");
+    }
+    void check_all_written() const {
+        for (std::size_t i = 0; i < size(); ++i) check_written(i);
+    }
+
+    void check_element(LoDTensor<T> const& value, char const* field) const {
+        if (!known_) return;
+        shape_type like = element_shape_;
+        if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
+        if (value.shape() != like)
+            throw ShapeError(std::string(field) + ".shape()", detail::shape_text(value.shape()),
+                             detail::shape_text(like));
+        if (value.lod().levels() != levels_)
+            throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(value.lod().levels()),
+                             std::to_string(levels_));
+    }
+    void know_element(LoDTensor<T> const& value) {
+        if (known_) return;
+        element_shape_ = value.shape();
+        levels_ = value.lod().levels();
+        known_ = true;
+    }
+
+    // From one block to slots of their own, before one of them is replaced.
+    void make_slots() {
+        if (!layout_) return;
+        std::vector<std::optional<LoDTensor<T>>> slots(size());
+        for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
+        slots_ = std::move(slots);
+        layout_ = nullptr;
+        unstacked_ = false;
+        packed_ = Tensor<T>();
+    }
+
+    Tensor<T> stack_slots(Cpu exec, Ids<> const& indices, std::size_t axis) const {
+        shape_type shape = known_ ? element_shape_ : shape_type{};
+        std::vector<T const*> data;
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            auto const slot = read(static_cast<std::size_t>(indices[i]));
+            if (i == 0) shape = slot.shape();
+            if (slot.shape() != shape) {
+                throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
+                                 detail::shape_text(shape));
+            }
+            data.push_back(slot.value().data());
+        }
+        if (axis > shape.size())
+            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+        std::size_t const n = data.size();
+        std::size_t const inner = detail::product_from(shape, axis);
+        shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), n);
+        auto all = Tensor<T>::from_shape(shape);
+        std::size_t const rows = inner == 0 ? 0 : all.size() / inner;
+        detail::copy_rows(
+            exec, rows, inner * sizeof(T), [&](std::size_t r) { return data[r % n] + r / n * inner; },
+            [=, to = all.data()](std::size_t r) { return to + r * inner; });
+        return all;
+    }
+
+    std::vector<std::optional<LoDTensor<T>>> slots_;  // where no layout is
+    Tensor<T> packed_;                                // else the rows of all slots
+    std::shared_ptr<detail::StepLayout const> layout_;
+    shape_type element_shape_{};  // of the first write, whose first dim may vary
+    std::size_t levels_ = 0;
+    bool known_ = false;
+    bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
+};
+
+/// What TensorArray::unpack gives.
+template <class T>
+struct Unpacked<T, Cpu> {
+    TensorArray<T> steps;
+    StepMap<> map;
+};
+
+}  // namespace rowan::inline v0
