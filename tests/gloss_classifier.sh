@@ -132,6 +132,10 @@ if [[ -r /usr/share/wordnet/data.noun ]]; then
         must "seeds 1 and 2 give the same" test "$(head -3 wordnet_1_1.txt.same)" != "$(head -3 wordnet_2_1.txt.same)"
         learns 1 2
         must "--threads 1 and 2 differ" diff wordnet_1_1.txt.same wordnet_1_2.txt.same
+        for threads in 1 2; do # batches large enough that each call uses both threads
+            "$program" --epochs 1 --dim 512 --threads $threads --classify x | grep -v tokens/s >wide_$threads.txt
+        done
+        must "--dim 512: --threads 1 and 2 differ" diff wide_1.txt wide_2.txt
     else
         echo "skipped: other seeds and a second epoch on two threads, in this slow build"
         "$program" --epochs 1 --threads 2 --classify x | grep -v tokens/s >wordnet_1_2.txt.same

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +19,17 @@ using Shape = Tensor<float>::shape_type;
 template <class T, class Device>
 constexpr std::type_identity<T> element_of(Tensor<T, Device>&) {
     return {};
+}
+
+TEST_CASE("a braced number that the integer type does not hold is refused", "[tensor]") {
+    CHECK_THROWS_AS(Tensor<std::int64_t>({1.5}), rowan::ValueError);
+    CHECK_THROWS_AS(Tensor<std::uint8_t>({1, 256}), rowan::ValueError);
+    CHECK_THROWS_AS(Tensor<std::uint8_t>({-1}), rowan::ValueError);
+    CHECK_THROWS_AS(Tensor<std::int32_t>({1e20}), rowan::ValueError);
+    CHECK_THROWS_AS(Tensor<std::int64_t>({0x1p63}), rowan::ValueError);
+    CHECK_THROWS_AS(Tensor<std::int32_t>({std::numeric_limits<double>::quiet_NaN()}), rowan::ValueError);
+    CHECK(Tensor<std::int64_t>({-0x1p63, 2.0})(0) == std::numeric_limits<std::int64_t>::min());
+    CHECK(Tensor<std::uint8_t>({255, 0})(0) == 255);
 }
 
 TEST_CASE("nested braces give as many dims as they are deep, also of width 1", "[tensor]") {

@@ -130,7 +130,7 @@ TEST_CASE("a conversion that throws: what never converts does not notice", "[exc
     }));
 }
 
-TEST_CASE("a conversion that throws leaves every element of a table either as it was or done", "[exceptions]") {
+TEST_CASE("a conversion that throws leaves the rows that are not named, the gradient and a usable table", "[exceptions]") {
     using Call = std::function<void(Cpu, Arguments&)>;
     Call const calls[] = {
         [](Cpu e, Arguments& x) { scatter_add(e, x.table, x.g); },

@@ -1,4 +1,4 @@
-// expect: no matching function for call to .*gather|could not convert|no viable conversion
+// expect: rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else
 #include <rowan/sparse/gather.hpp>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// expect: no matching function for call to .*SelectedRows|no matching constructor for initialization of .*SelectedRows
+// expect: rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <vector>

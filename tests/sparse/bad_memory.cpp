@@ -2,6 +2,7 @@
 #include "refused.hpp"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -40,15 +41,15 @@ TEST_CASE("a table that shares memory with its gradient or state is refused", "[
     for (auto const& call : std::vector<std::function<void(Cpu)>>{
              [&](Cpu e) { sgd(e, table, g, 0.5); },
              [&](Cpu e) { sgd(e, plan, table, g.value(), 0.5); },
-             [&, m = beside](Cpu e) mutable { adagrad(e, table, m, g); },
-             [&, m = beside](Cpu e) mutable { adagrad(e, plan, table, m, g.value()); },
-             [&, m = beside, v = beside](Cpu e) mutable { adam(e, table, m, v, g, {.step = 1}); },
+             [&](Cpu e) { auto m = beside; adagrad(e, table, m, g); },
+             [&](Cpu e) { auto m = beside; adagrad(e, plan, table, m, g.value()); },
+             [&](Cpu e) { auto m = beside, v = beside; adam(e, table, m, v, g, {.step = 1}); },
          }) {
         CHECK(refusal<rowan::Error>(call, table) == "param shares memory with the gradient's value");
     }
     auto const same = table.share();
-    CHECK(refusal<rowan::Error>([&, m = same.share()](Cpu e) mutable { adagrad(e, table, m, apart); }, table) == "param shares memory with state 0");
-    CHECK(refusal<rowan::Error>([&, m = same.share()](Cpu e) mutable { adagrad(e, table, m, beside); }, table) == "param shares memory with state 0");
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto m = same.share(); adagrad(e, table, m, apart); }, table) == "param shares memory with state 0");
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto m = same.share(); adagrad(e, table, m, beside); }, table) == "param shares memory with state 0");
     auto m = beside, v = m.share();
     CHECK(refusal<rowan::Error>([&](Cpu e) { adam(e, table, m, v, apart, {.step = 1}); }, table) == "state 0 shares memory with state 1");
     sgd(table, same, 0.5);  // dense: element by element, each read before it is written

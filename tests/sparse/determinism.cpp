@@ -48,9 +48,9 @@ std::uint64_t hash(T const&... x) {
     return hash.bits;
 }
 
-// 1 to 13,000 contributions per row, of sizes that a sum in another order would show.
+// 1 to 18,000 contributions per row, of sizes that a sum in another order would show.
 SelectedRows<float> const& gradient() {
-    static auto const g = inputs::gradient<float>(30'000, 30'000, {9}, 1);  // enough for several threads, dense or not
+    static auto const g = inputs::gradient<float>(40'000, 40'000, {7}, 1);  // enough for several threads, dense or not
     return g;
 }
 
@@ -80,6 +80,7 @@ std::size_t step_hashes(Step const& step) {
 
 TEST_CASE("the inputs tell one order of summation from another", "[determinism]") {
     auto const& g = gradient();
+    REQUIRE((g.value().size() >= rowan::detail::serial_below && g.rows().size() > std::size_t{1} << 15));
     auto backwards = Rows(g.rows().size());
     std::iota(backwards.rbegin(), backwards.rend(), 0);
     Rows rows;

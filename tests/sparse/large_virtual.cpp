@@ -155,5 +155,6 @@ TEST_CASE("rows without width may be any number", "[large]") {
     int calls = 0;
     rowan::update_rows(Cpu{1}, g, [&](auto sum, auto, auto) { calls += 1 + static_cast<int>(sum.size()); }, table, state);
     CHECK(calls == 2);
+    CHECK(rowan::from_dense(table).rows().empty());
     CHECK_THROWS_AS(rowan::gather(table, {last + 1}), rowan::IndexError);
 }

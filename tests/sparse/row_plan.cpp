@@ -67,6 +67,26 @@ TEST_CASE("a plan is a stable sort, for all heights, lengths and numbers of thre
     }
 }
 
+TEST_CASE("a plan that several threads sort is a stable sort too, for all heights and popularities", "[row_plan]") {
+    std::uint64_t seed = 100;
+    for (std::int64_t const height : {std::int64_t{2}, std::int64_t{257}, std::int64_t{4097}, std::int64_t{1} << 20, (std::int64_t{1} << 24) + 1,
+                                      std::int64_t{1} << 36}) {
+        for (std::size_t n : std::vector<std::size_t>{32'767, 32'768, 100'003}) {
+            Rows const uniform = random_rows(height, n, ++seed);
+            Rows popular = uniform;  // half of them small, as in a sorted vocabulary, or one row
+            for (std::size_t i = 0; i < n; ++i) popular[i] = i % 2 == 0 ? popular[i] : i % 3 == 0 ? height / 2 : popular[i] % std::min<std::int64_t>(height, 300);
+            Rows descending(n);
+            for (std::size_t i = 0; i < n; ++i) descending[i] = static_cast<std::int64_t>(n - 1 - i) % height;
+            for (Rows const* rows : std::vector<Rows const*>{&uniform, &popular, &descending}) {
+                for (int threads : {2, 3, 8}) {
+                    CAPTURE(height, n, threads);
+                    CHECK(is_plan_of(RowPlan(Cpu{threads}, *rows, height), *rows, height));
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("many rows and a great height, which do not fit one word together", "[row_plan]") {
     for (std::int64_t height : {std::int64_t{1} << 46, std::int64_t{1} << 47, std::int64_t{1} << 48, most}) {
         Rows const rows = random_rows(height, 100'000, 6);
@@ -76,9 +96,9 @@ TEST_CASE("many rows and a great height, which do not fit one word together", "[
 
 TEST_CASE("lookups of one row only stay in order", "[row_plan]") {
     for (std::int64_t row : {std::int64_t{0}, std::int64_t{76}, most - 1}) {
-        Rows const rows(20'000, row);
+        Rows const rows(50'000, row);
         std::int64_t const height = row == most - 1 ? most : 77;
-        for (int threads : {1, 4}) CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
+        for (int threads : {1, 4, 16}) CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
     }
 }
 

@@ -61,12 +61,6 @@ TEST_CASE("the rate times the gradient is taken off the rows that it names", "[s
     CHECK((five(0, 0) == 1 && five(4, 0) == 3 && five(7, 0) == -3 && five(1, 0) == 5));
 }
 
-TEST_CASE("the padding row of the peer's embedding case stays, the other moves", "[sgd][golden]") {
-    auto table = Tensor<float>::full({4, 2}, 2);
-    sgd(table, SelectedRows<float>(4, {3}, {{1, 1}}), 0.1);
-    CHECK((table == Tensor<float>{{2, 2}, {2, 2}, {2, 2}, {1.9F, 1.9F}}));
-}
-
 TEST_CASE("sgd has the bits of the serial loop; with a plan, of duplicates summed first", "[sgd]") {
     check_bits<float, float>();
     check_bits<double, double>();

@@ -53,6 +53,8 @@ TEMPLATE_TEST_CASE("rows have 16 partial sums, and are summed in blocks of 64", 
     });
     auto const many = inputs::gradient<TestType>(5000, 40'000, {7}, 3);  // more than 64 * 64 rows
     CHECK(squared_norm(Cpu{.threads = 2}, many) == slow_norm(many));
+    CHECK(squared_norm(rowan::RowPlan<>(many), many.value()) == slow_norm(many));
+    CHECK_THROWS_AS(squared_norm(rowan::RowPlan<>(many), Tensor<TestType>::zeros({1, 7})), rowan::ShapeError);
 }
 
 TEST_CASE("the norm is that of the dense tensor", "[squared_norm][property]") {

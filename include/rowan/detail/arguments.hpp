@@ -59,7 +59,7 @@ std::span<std::byte const> bytes_of(Tensor<T> const& tensor) {
 /// No two tensors share memory; the names are theirs, in order.
 template <class Names, class... T>
 void check_all_apart(Names const& name, Tensor<T> const&... tensor) {
-    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{bytes_of(tensor)...};
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
     }

@@ -120,6 +120,17 @@ public:
         return lengths;
     }
 
+    /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    std::vector<std::vector<std::int64_t>> absolute() const {
+        std::vector<std::vector<std::int64_t>> rows(levels_);
+        for (std::size_t level = levels_; level-- > 0;) {
+            for (std::int64_t const e : offsets_[level]) {
+                rows[level].push_back(level + 1 == levels_ ? e : rows[level + 1][static_cast<std::size_t>(e)]);
+            }
+        }
+        return rows;
+    }
+
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     Lod slice_levels(std::size_t begin, std::size_t end) const {

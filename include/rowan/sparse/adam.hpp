@@ -13,7 +13,7 @@ struct AdamOptions {
     double beta1 = 0.9;
     double beta2 = 0.999;
     double epsilon = 1e-8;  ///< outside the root
-    std::int64_t step = 0;  ///< which step this is, from 1 on: the caller counts, also batches that touch nothing
+    std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
 };
 
 namespace detail {

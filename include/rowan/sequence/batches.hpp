@@ -1,0 +1,103 @@
+// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, batches made longer, cut and joined.
+#pragma once
+
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/sequence/lod.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/sub_lod.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
+/// errors   ShapeError if the number of levels differs; LodError as in Lod::from_lengths
+inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+    if (lod.empty()) return Lod::from_lengths(more);
+    if (more.size() != lod.levels())
+        throw ShapeError("lengths", std::to_string(more.size()) + " levels", std::to_string(lod.levels()) + " levels");
+    std::vector<std::vector<std::int64_t>> lengths;
+    for (Ids<> const& list : more) {
+        auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
+        for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
+    }
+    return Lod::from_lengths(lengths);
+}
+
+/// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
+/// to the last one. Their rows are aliases of those of x.
+/// errors   ShapeError if parts is 0
+template <class T>
+std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, std::size_t parts) {
+    x.check();
+    if (parts == 0) throw ShapeError("parts", "0", "at least 1");
+    std::size_t const size = x.size();
+    parts = std::min(parts, size);
+    std::vector<LoDTensor<T>> batches;
+    batches.reserve(parts);
+    for (std::size_t k = 0; k < parts; ++k) {
+        std::size_t const begin = size / parts * k;
+        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
+        batches.push_back(x.lod().empty() ? LoDTensor<T>(x.value().slice(begin, end)) : slice_sequences(x, begin, end));
+    }
+    return batches;
+}
+
+/// Joins batches: the sequences of the first, then those of the second, and so on.
+/// shapes   batches of n_i rows -> one of Σ n_i
+/// errors   ShapeError if there are none, or levels or trailing dims differ
+/// cost     one read and one write of every row
+template <class T>
+LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
+    if (batches.empty()) throw ShapeError("batches", "none", "at least one");
+    std::size_t const levels = batches[0].lod().levels();
+    std::vector<std::vector<std::int64_t>> lengths(levels);
+    std::vector<std::int64_t> rows{0};
+    for (std::size_t k = 0; k < batches.size(); ++k) {
+        std::string const name = "batches[" + std::to_string(k) + "]";
+        batches[k].check();
+        if (batches[k].lod().levels() != levels) {
+            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
+                             std::to_string(levels));
+        }
+        detail::check_rows(name.c_str(), batches[k].value());
+        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const more = batches[k].lod().lengths(l);
+            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
+        }
+        rows.push_back(rows.back() + static_cast<std::int64_t>(batches[k].shape()[0]));
+    }
+    auto shape = batches[0].shape();
+    shape[0] = static_cast<std::size_t>(rows.back());
+    auto value = Tensor<T>::from_shape(shape);
+    std::size_t const width = value.row_size();
+    detail::copy_blocks(
+        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
+        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+template <class T>
+LoDTensor<T> merge_batches(std::span<LoDTensor<T> const> batches) {
+    return merge_batches(Cpu{}, batches);
+}
+template <class T>
+LoDTensor<T> merge_batches(std::vector<LoDTensor<T>> const& batches) {
+    return merge_batches(Cpu{}, std::span<LoDTensor<T> const>(batches));
+}
+template <class T>
+LoDTensor<T> merge_batches(Cpu exec, std::vector<LoDTensor<T>> const& batches) {
+    return merge_batches(exec, std::span<LoDTensor<T> const>(batches));
+}
+
+}  // namespace rowan::inline v0

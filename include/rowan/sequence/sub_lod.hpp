@@ -1,0 +1,51 @@
+// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/sequence/lod.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
+struct SubLod {
+    Lod lod;
+    std::int64_t row_begin = 0;
+    std::int64_t row_end = 0;
+};
+
+/// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
+/// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
+/// cost     O(offsets of the result)
+inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+    auto const count = static_cast<std::int64_t>(lod.sequences(level));
+    if (std::cmp_greater(end, count)) throw IndexError("sequences", 1, static_cast<std::int64_t>(end), count + 1);
+    if (begin > end)
+        throw IndexError("sequences", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+    std::vector<std::vector<std::int64_t>> levels;
+    for (; level < lod.levels(); ++level) {
+        auto const part = lod[level].subspan(begin, end - begin + 1);
+        auto& offsets = levels.emplace_back(part.begin(), part.end());
+        for (std::int64_t& offset : offsets) offset -= part.front();
+        begin = static_cast<std::size_t>(part.front());
+        end = static_cast<std::size_t>(part.back());
+    }
+    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+/// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
+/// errors   as sub_lod
+template <class T>
+LoDTensor<T> slice_sequences(LoDTensor<T> const& x, std::size_t begin, std::size_t end, std::size_t level = 0) {
+    x.check();
+    auto part = sub_lod(x.lod(), level, begin, end);
+    return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
+            std::move(part.lod)};
+}
+
+}  // namespace rowan::inline v0
