@@ -21,8 +21,11 @@ namespace rowan::inline v0::detail {
 
 /// The levels 0 … map.level() of `lod` must be those of the map.
 inline void check_map(Lod const& lod, StepMap<> const& map) {
-    std::size_t const levels = std::min(lod.levels(), map.level() + 1);
-    if (levels == map.level() + 1 && lod.slice_levels(0, levels) == map.lod().slice_levels(0, levels)) return;
+    std::size_t const levels = map.level() + 1;
+    if (levels <= std::min(lod.levels(), map.lod().levels()) &&
+        lod.slice_levels(0, levels) == map.lod().slice_levels(0, levels)) {
+        return;
+    }
     throw ShapeError("lod", "that of other sequences", "the one that the map was made of");
 }
 

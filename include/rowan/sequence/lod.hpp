@@ -41,9 +41,20 @@ public:
     /// No levels: rows that form no sequences.
     Lod() = default;
 
+    Lod(Lod const&) = default;
+    Lod(Lod&& other) noexcept
+        : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
+    Lod& operator=(Lod other) noexcept {
+        memory_.swap(other.memory_);
+        levels_ = other.levels_;
+        offsets_ = other.offsets_;
+        return *this;
+    }
+    ~Lod() = default;
+
     /// Takes offsets, one list for each level.
     /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
-    ///          the number of sequences of the next level
+    ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
     /// cost     one block for all offsets
     Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
 
@@ -198,7 +209,14 @@ private:
                            "levels are more than " + std::to_string(max_levels));
         }
         std::size_t size = 0;
-        for (auto const& level : levels) size += Ids<>(level).size() + 1;
+        for (std::size_t at = 0; auto const& level : levels) {
+            Ids<> const list(level);
+            if (list.shape().size() != 1) {
+                throw ShapeError("lod[" + std::to_string(at) + "] rank", std::to_string(list.shape().size()), "1");
+            }
+            size += list.size() + 1;
+            ++at;
+        }
         auto const block = std::make_shared_for_overwrite<std::int64_t[]>(size);
         std::int64_t* next = block.get();
         for (auto const& level : levels) {

@@ -42,6 +42,24 @@ public:
 
     TensorArray() = default;
 
+    TensorArray(TensorArray const&) = default;
+    TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
+    TensorArray& operator=(TensorArray other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~TensorArray() = default;
+
+    void swap(TensorArray& other) noexcept {
+        slots_.swap(other.slots_);
+        packed_.swap(other.packed_);
+        layout_.swap(other.layout_);
+        std::swap(element_shape_, other.element_shape_);
+        std::swap(levels_, other.levels_);
+        std::swap(known_, other.known_);
+        std::swap(unstacked_, other.unstacked_);
+    }
+
     std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
 
     /// Was slot `index` written?

@@ -1,0 +1,171 @@
+// rowan/sequence/sequence_pool.hpp: sequence_pool, one row for each sequence.
+#pragma once
+
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+enum class Pool { sum, mean, sqrt, max, min, first, last };  ///< sqrt: the sum divided by the root of the length
+
+namespace detail {
+
+inline void check_pool(Pool pool) {
+    if (pool < Pool::sum || pool > Pool::last)
+        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
+}
+
+/// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
+template <class S, class From, class To>
+void divide(Pool pool, std::size_t length, std::size_t width, From const* from, To* to) {
+    auto const n = static_cast<double>(length);
+    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
+    if constexpr (std::integral<S>) {
+        auto const quotient = [&](S x) {
+            return pool == Pool::mean ? static_cast<S>(x / static_cast<S>(length))
+                                      : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
+        };
+        map_lanes<S>(quotient, width, from, to);
+    } else {
+        double const divisor = pool == Pool::mean ? n : std::sqrt(n);
+        map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
+                     from, to);
+    }
+}
+
+/// Writes the gradient of the n > 0 rows of a sequence whose extremum was taken.
+template <bool greatest, class T>
+void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
+    using S = sum_t<T>;
+    std::fill_n(x_grad, n * width, zero<T>());
+    for (std::size_t k = 0; k < width; ++k) {
+        std::size_t first = k;
+        S best = dtype<T>::widen(rows[k]);
+        for (std::size_t at = k + width; at < n * width; at += width) {
+            S const x = dtype<T>::widen(rows[at]);
+            if (!more_extreme<greatest>{}(x, best)) continue;
+            best = x;
+            first = at;
+        }
+        x_grad[first] = out_grad[k];
+    }
+}
+
+}  // namespace detail
+
+/// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
+/// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
+/// values is their conjunction. The first NaN of a column is its max and min.
+/// shapes   x [n, ...] -> [number of sequences, ...]
+/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
+/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences
+template <class T>
+LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pad_value = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_sequences("x", x);
+    detail::check_pool(pool);
+    T const padding = detail::checked_number<T>("pad_value", pad_value);
+    auto const offsets = detail::last_level(x.lod());
+    std::size_t const width = x.value().row_size();
+    auto shape = x.shape();
+    shape[0] = offsets.size() - 1;
+    auto result = Tensor<T>::from_shape(shape);
+    T const* const rows = x.value().data();
+    T* const out = result.data();
+    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+        bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
+        std::vector<std::int64_t> positions(sums ? static_cast<std::size_t>(offsets[end] - offsets[s]) : 0);
+        std::iota(positions.begin(), positions.end(), offsets[s]);
+        detail::BlockSum<T, S> sum(rows, width, detail::longest_of(offsets, s, end));
+        std::vector<S> best(sums ? 0 : width);
+        std::int64_t const* position = positions.data();
+        std::size_t left = positions.size();
+        for (; s < end; ++s) {
+            std::size_t const n = detail::length_at(offsets, s);
+            T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
+            T* const to = out + s * width;
+            if (n == 0) {
+                std::fill_n(to, width, padding);
+            } else if (sums) {
+                left -= n;
+                detail::divide<S>(pool, n, width, sum(position, n, left), to);
+                position += n;
+            } else if (pool == Pool::first || pool == Pool::last) {
+                std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
+            } else {
+                pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
+                                  : detail::column_extremes<false>(first, n, width, best.data());
+                detail::copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+            }
+        }
+    });
+    return {std::move(result), detail::upper_levels(x.lod())};
+}
+
+/// The adjoint of sequence_pool: what reaches the rows of x. For max and min all of it goes to the first row that has the extremum of
+/// its column, or the first NaN.
+/// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
+/// errors   ShapeError if x has no levels or out_grad another shape
+/// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
+template <class T>
+LoDTensor<T> sequence_pool_grad(Cpu exec, LoDTensor<T> const& x, std::type_identity_t<Tensor<T>> const& out_grad,
+                                Pool pool) {
+    using S = detail::sum_t<T>;
+    detail::check_sequences("x", x);
+    detail::check_pool(pool);
+    auto const offsets = detail::last_level(x.lod());
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    std::size_t const width = x.value().row_size();
+    auto x_grad = Tensor<T>::from_shape(x.shape());
+    T const* const rows = x.value().data();
+    T const* const from = out_grad.data();
+    T* const out = x_grad.data();
+    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+        for (; s < end; ++s) {
+            std::size_t const n = detail::length_at(offsets, s);
+            if (n == 0) continue;
+            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+            T const* const g = from + s * width;
+            T* const to = out + begin;
+            if (pool == Pool::max) {
+                detail::extreme_grad<true>(rows + begin, n, width, g, to);
+            } else if (pool == Pool::min) {
+                detail::extreme_grad<false>(rows + begin, n, width, g, to);
+            } else if (pool == Pool::first || pool == Pool::last) {
+                std::fill_n(to, n * width, detail::zero<T>());
+                std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
+            } else {
+                detail::divide<S>(pool, n, width, g, to);
+                detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
+            }
+        }
+    });
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pool pool, double pad_value = 0) {
+    return sequence_pool(Device{}, x, pool, pad_value);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
+                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pool pool) {
+    return sequence_pool_grad(Device{}, x, out_grad, pool);
+}
+
+}  // namespace rowan::inline v0

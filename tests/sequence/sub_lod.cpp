@@ -1,0 +1,61 @@
+// tests/sequence/sub_lod.cpp: some sequences of a batch, with the levels below them.
+#include <rowan/sequence/sub_lod.hpp>
+
+#include "catch.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using rowan::Lod, rowan::LoDTensor, rowan::sub_lod, rowan::slice_sequences, rowan::Tensor;
+
+namespace {
+
+Lod const two_levels{{0, 3, 4, 8}, {0, 9, 10, 11, 13, 17, 19, 22, 24}};
+
+}  // namespace
+
+TEST_CASE("sequences of the first level come with their own sequences", "[sub_lod][golden]") {
+    auto const part = sub_lod(two_levels, 0, 1, 3);
+    CHECK(part.lod == Lod::from_lengths({{1, 4}, {2, 4, 2, 3, 2}}));
+    CHECK((part.row_begin == 11 && part.row_end == 24));
+}
+
+TEST_CASE("sequences of a lower level leave those above out", "[sub_lod]") {
+    auto const part = sub_lod(two_levels, 1, 3, 5);
+    CHECK(part.lod == Lod::from_lengths({{2, 4}}).slice_levels(0, 1));
+    CHECK((part.row_begin == 11 && part.row_end == 17));
+    CHECK(sub_lod(two_levels, 0, 0, 3).lod == two_levels);
+}
+
+TEST_CASE("no sequences are a part too", "[sub_lod]") {
+    for (std::size_t i : std::vector<std::size_t>{0, 2, 3}) {
+        auto const part = sub_lod(two_levels, 0, i, i);
+        CHECK(part.lod == Lod{{0}, {0}});
+        CHECK(part.row_begin == part.row_end);
+    }
+    CHECK(sub_lod(Lod{{0, 0, 0}}, 0, 0, 2).lod == Lod{{0, 0, 0}});
+}
+
+TEST_CASE("a level or a range that does not exist is refused", "[sub_lod]") {
+    auto const message = [](auto const& call) -> std::string {
+        try {
+            call();
+        } catch (rowan::IndexError const& e) {
+            return e.what();
+        }
+        return "";
+    };
+    CHECK(message([] { sub_lod(two_levels, 2, 0, 1); }) == "level[0] = 2 is not in [0, 2)");
+    CHECK(message([] { sub_lod(two_levels, 0, 1, 4); }) == "sequences[1] = 4 is not in [0, 4)");
+    CHECK(message([] { sub_lod(two_levels, 0, 2, 1); }) == "sequences[0] = 2 is not in [0, 2)");
+}
+
+TEST_CASE("the rows of a part are an alias", "[sub_lod]") {
+    LoDTensor<float> x(Tensor<float>{{1}, {2}, {3}, {4}, {5}}, Lod{{0, 2, 3}, {0, 1, 2, 5}});
+    auto part = slice_sequences(x, 1, 2);
+    CHECK(part == LoDTensor<float>(Tensor<float>{{3}, {4}, {5}}, Lod{{0, 1}, {0, 3}}));
+    part.value()(0, 0) = 7;
+    CHECK(x.value()(2, 0) == 7);
+    CHECK(slice_sequences(x, 1, 3, 1) == LoDTensor<float>(Tensor<float>{{2}, {7}, {4}, {5}}, Lod{{0, 1, 4}}));
+}
