@@ -61,12 +61,27 @@ void pack_rows(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const
               [=](std::size_t i) { return out + static_cast<std::size_t>(elements[i]) * width; });
 }
 
+/// The same for steps whose rows lie in one block.
+template <class T>
+LoDTensor<T> pack_block(Cpu exec, Tensor<T> const& block, StepMap<> const& map) {
+    auto value = Tensor<T>::from_shape(block.shape());
+    std::size_t const width = block.row_size();
+    T const* const from = block.data();
+    T* const to = value.data();
+    auto const elements = map.elements();
+    copy_rows(
+        exec, elements.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+        [=](std::size_t i) { return to + static_cast<std::size_t>(elements[i]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), {})};
+}
+
 /// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
 template <class T>
 LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const& map,
                         typename Tensor<T>::shape_type shape, std::size_t levels) {
     std::size_t const count = map.elements().size();
     std::size_t const width = product_from(shape, 1);
+    if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
     if (levels == 0) {
         shape[0] = count;
         auto value = Tensor<T>::from_shape(shape);

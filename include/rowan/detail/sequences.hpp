@@ -28,9 +28,10 @@ inline void check_levels(std::string const& field, Lod const& lod) {
     if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
 }
 
-/// `x` has levels, and they fit its rows.
+/// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
 template <class T>
-void check_sequences(std::string const& field, LoDTensor<T> const& x) {
+void check_sequences(Cpu exec, std::string const& field, LoDTensor<T> const& x) {
+    static_cast<void>(thread_count(exec));
     x.check();
     check_levels(field + ".lod()", x.lod());
 }

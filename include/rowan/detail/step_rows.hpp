@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rowan/core/ids.hpp>
+#include <rowan/detail/copy_rows.hpp>
 #include <rowan/sequence/lod.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
 #include <array>
@@ -84,6 +86,34 @@ inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> c
     row_starts.push_back(0);
     for (std::int64_t const e : elements) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
     for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    return layout;
+}
+
+/// The rows of the steps of a batch in one block, which becomes `packed`, and their layout.
+template <class T>
+std::shared_ptr<StepLayout const> unpack_rows(Cpu exec, LoDTensor<T> const& input, StepMap<> const& map,
+                                              Tensor<T>& packed) {
+    std::vector<std::int64_t> starts;
+    auto layout = make_layout(input.lod(), map, starts);
+    auto const elements = map.elements();
+    std::size_t const width = input.value().row_size();
+    auto shape = input.shape();
+    shape[0] = static_cast<std::size_t>(layout->rows.back());
+    packed = Tensor<T>::from_shape(shape);
+    T const* const from = input.value().data();
+    T* const to = packed.data();
+    if (starts.empty()) {
+        copy_rows(
+            exec, elements.size(), width * sizeof(T),
+            [=](std::size_t i) { return from + static_cast<std::size_t>(elements[i]) * width; },
+            [=](std::size_t i) { return to + i * width; });
+    } else {
+        Elements const at(input.lod(), map.level());
+        copy_blocks(
+            exec, starts, width * sizeof(T),
+            [&](std::size_t i) { return from + static_cast<std::size_t>(at.row(elements[i])) * width; },
+            [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+    }
     return layout;
 }
 

@@ -123,7 +123,7 @@ public:
     /// Where a tensor is wanted, its rows are.
     operator Tensor<T> const&() const& noexcept { return value_; }
     operator Tensor<T>&() & noexcept { return value_; }
-    operator Tensor<T>() && { return std::move(value_); }
+    operator Tensor<T>&&() && noexcept { return std::move(value_); }
 
     /// The same sequences and equal rows.
     friend bool operator==(LoDTensor const& a, LoDTensor const& b) { return a.lod_ == b.lod_ && a.value_ == b.value_; }

@@ -36,7 +36,8 @@ void divide(Pool pool, std::size_t length, std::size_t width, From const* from, 
     if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
     if constexpr (std::integral<S>) {
         auto const quotient = [&](S x) {
-            return pool == Pool::mean ? static_cast<S>(x / static_cast<S>(length))
+            using Wide = std::common_type_t<S, std::int64_t>;
+            return pool == Pool::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
                                       : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
         };
         map_lanes<S>(quotient, width, from, to);
@@ -51,18 +52,19 @@ void divide(Pool pool, std::size_t length, std::size_t width, From const* from, 
 template <bool greatest, class T>
 void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
     using S = sum_t<T>;
-    std::fill_n(x_grad, n * width, zero<T>());
-    for (std::size_t k = 0; k < width; ++k) {
-        std::size_t first = k;
-        S best = dtype<T>::widen(rows[k]);
-        for (std::size_t at = k + width; at < n * width; at += width) {
-            S const x = dtype<T>::widen(rows[at]);
-            if (!more_extreme<greatest>{}(x, best)) continue;
-            best = x;
-            first = at;
+    std::vector<S> best(width);
+    std::vector<std::size_t> first(width);
+    copy_lanes<S>(width, rows, best.data());
+    for (std::size_t i = 1; i < n; ++i) {
+        for (std::size_t k = 0; k < width; ++k) {
+            S const x = dtype<T>::widen(rows[i * width + k]);
+            if (!more_extreme<greatest>{}(x, best[k])) continue;
+            best[k] = x;
+            first[k] = i;
         }
-        x_grad[first] = out_grad[k];
     }
+    std::fill_n(x_grad, n * width, zero<T>());
+    for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
 }
 
 }  // namespace detail
@@ -76,7 +78,7 @@ void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_
 template <class T>
 LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pad_value = 0) {
     using S = detail::sum_t<T>;
-    detail::check_sequences("x", x);
+    detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
     auto const offsets = detail::last_level(x.lod());
@@ -125,7 +127,7 @@ template <class T>
 LoDTensor<T> sequence_pool_grad(Cpu exec, LoDTensor<T> const& x, std::type_identity_t<Tensor<T>> const& out_grad,
                                 Pool pool) {
     using S = detail::sum_t<T>;
-    detail::check_sequences("x", x);
+    detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);

@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 /// cost     one read and one write of every row
 template <class T>
 LoDTensor<T> sequence_reverse(Cpu exec, LoDTensor<T> const& x) {
-    detail::check_sequences("x", x);
+    detail::check_sequences(exec, "x", x);
     auto const offsets = detail::last_level(x.lod());
     std::size_t const width = x.value().row_size();
     auto result = Tensor<T>::from_shape(x.shape());

@@ -25,8 +25,9 @@ namespace rowan::inline v0 {
 template <class T>
 LoDTensor<T> sequence_softmax(Cpu exec, LoDTensor<T> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
-    detail::check_sequences("x", x);
+    static_assert(!std::integral<S>,
+                  "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
+    detail::check_sequences(exec, "x", x);
     auto const offsets = detail::last_level(x.lod());
     std::size_t const width = x.value().row_size();
     auto result = Tensor<T>::from_shape(x.shape());
@@ -50,10 +51,6 @@ LoDTensor<T> sequence_softmax(Cpu exec, LoDTensor<T> const& x) {
             for (std::size_t i = 0; i < n; ++i) {
                 S* const row = scratch.row(i);
                 T* const to = out + begin + i * width;
-                if (n == 1) {  // the sum is this row
-                    detail::map_lanes<S>([](auto const& e) { return e / e; }, width, static_cast<S const*>(row), to);
-                    continue;
-                }
                 detail::for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
                 detail::copy_lanes<S>(width, static_cast<S const*>(row), to);
             }
@@ -67,11 +64,10 @@ LoDTensor<T> sequence_softmax(Cpu exec, LoDTensor<T> const& x) {
 /// errors   ShapeError if out has no levels or out_grad another shape
 /// cost     two reads of both and one write of the result, memory for the longest sequence of a thread
 template <class T>
-LoDTensor<T> sequence_softmax_grad(Cpu exec, LoDTensor<T> const& out,
-                                   std::type_identity_t<Tensor<T>> const& out_grad) {
+LoDTensor<T> sequence_softmax_grad(Cpu exec, LoDTensor<T> const& out, std::type_identity_t<Tensor<T>> const& out_grad) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::sequence_softmax_grad: integers have no softmax");
-    detail::check_sequences("out", out);
+    detail::check_sequences(exec, "out", out);
     if (out_grad.shape() != out.shape())
         throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(out.shape()));
     auto const offsets = detail::last_level(out.lod());
@@ -82,7 +78,6 @@ LoDTensor<T> sequence_softmax_grad(Cpu exec, LoDTensor<T> const& out,
     T* const to = x_grad.data();
     detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
         detail::ScratchRows<S> scratch(detail::longest_of(offsets, s, end), width);
-        std::vector<S> dot(width);
         for (; s < end; ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             if (n == 0) continue;
@@ -92,14 +87,14 @@ LoDTensor<T> sequence_softmax_grad(Cpu exec, LoDTensor<T> const& out,
                 detail::for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = detail::product(y, g); }, width,
                                      rows + at, grad + at, scratch.row(i));
             }
-            detail::copy_lanes<S>(width, scratch.sum(n), dot.data());
+            S const* const dot = scratch.sum(n);
             for (std::size_t i = 0; i < n; ++i) {
                 std::size_t const at = begin + i * width;
                 S* const row = scratch.row(i);
                 auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
                     p = detail::product(y, std::remove_cvref_t<decltype(y)>(g - d));
                 };
-                detail::for_lanes<S>(formula, width, rows + at, grad + at, static_cast<S const*>(dot.data()), row);
+                detail::for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
                 detail::copy_lanes<S>(width, static_cast<S const*>(row), to + at);
             }
         }

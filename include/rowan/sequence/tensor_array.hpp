@@ -7,6 +7,7 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/pack_steps.hpp>
+#include <rowan/detail/stack_parts.hpp>
 #include <rowan/detail/step_rows.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
@@ -151,15 +152,7 @@ public:
         array.element_shape_ = shape;
         array.element_shape_.erase(array.element_shape_.begin() + static_cast<std::ptrdiff_t>(axis));
         std::size_t const n = shape[axis];
-        std::size_t const inner = detail::product_from(shape, axis + 1);
-        std::size_t const outer = detail::product_from(array.element_shape_, 0) / std::max<std::size_t>(inner, 1);
-        array.packed_ = Tensor<T>::from_shape({n, outer * inner});
-        T const* const from = tensor.data();
-        T* const to = array.packed_.data();
-        detail::copy_rows(
-            exec, n * outer, inner * sizeof(T),
-            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
-            [=](std::size_t r) { return to + r * inner; });
+        array.packed_ = detail::unstack_parts(exec, tensor, axis);
         auto layout = std::make_shared<detail::StepLayout>();
         for (std::size_t i = 0; i <= n; ++i) layout->rows.push_back(static_cast<std::int64_t>(i));
         array.layout_ = std::move(layout);
@@ -176,15 +169,22 @@ public:
         detail::check_ids(
             Cpu{}, "indices", indices,
             static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
-        std::vector<std::int64_t> sorted;
-        for (std::size_t i = 0; i < indices.size(); ++i) {
-            if (std::ranges::find(sorted, indices[i]) != sorted.end())
-                throw IndexError("indices", i, "= " + std::to_string(indices[i]) + " stands there already");
-            sorted.push_back(indices[i]);
+        std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+        for (std::size_t i = 0; i < indices.size(); ++i) sorted.emplace_back(indices[i], i);
+        std::ranges::sort(sorted);
+        std::size_t twice = indices.size();
+        for (std::size_t i = 1; i < sorted.size(); ++i) {
+            if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
         }
+        if (twice != indices.size())
+            throw IndexError("indices", twice, "= " + std::to_string(indices[twice]) + " stands there already");
+        if (sorted.empty()) return;
         auto const parts = unstack(value);
-        for (std::size_t i = 0; i < indices.size(); ++i)
-            write(static_cast<std::size_t>(indices[i]), parts.read(i), false);
+        check_element(parts.read(0), "value");
+        make_slots();
+        if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
+            slots_.resize(last + 1);  // the last that may throw
+        for (std::size_t i = 0; i < indices.size(); ++i) write(static_cast<std::size_t>(indices[i]), parts.read(i));
     }
 
     /// All slots one after the other, along their first dim. LoD is left out.
@@ -247,30 +247,9 @@ public:
         input.check();
         detail::check_map(input.lod(), map);
         TensorArray array;
-        std::vector<std::int64_t> starts;
-        auto layout = detail::make_layout(input.lod(), map, starts);
-        auto const elements = map.elements();
-        std::size_t const width = input.value().row_size();
         array.know_element(input.value().share());
-        shape_type shape = input.shape();
-        shape[0] = static_cast<std::size_t>(layout->rows.back());
-        array.packed_ = Tensor<T>::from_shape(shape);
-        T const* const from = input.value().data();
-        T* const to = array.packed_.data();
-        if (starts.empty()) {
-            detail::copy_rows(
-                exec, elements.size(), width * sizeof(T),
-                [=](std::size_t i) { return from + static_cast<std::size_t>(elements[i]) * width; },
-                [=](std::size_t i) { return to + i * width; });
-        } else {
-            detail::Elements const at(input.lod(), map.level());
-            detail::copy_blocks(
-                exec, starts, width * sizeof(T),
-                [&](std::size_t i) { return from + static_cast<std::size_t>(at.row(elements[i])) * width; },
-                [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
-        }
-        array.levels_ = layout->levels.size();
-        array.layout_ = std::move(layout);
+        array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
+        array.levels_ = array.layout_->levels.size();
         return array;
     }
 
@@ -285,15 +264,19 @@ public:
         if (size() != map.steps())
             throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
         check_all_written();
+        bool const rows_in_block = layout_ && !unstacked_ && levels_ == 0;
         std::vector<LoDTensor<T>> slots;
-        slots.reserve(size());
+        if (!rows_in_block) slots.reserve(size());
         for (std::size_t t = 0; t < size(); ++t) {
-            slots.push_back(read(t));
-            if (slots[t].size() == map.step_size(t)) continue;
-            throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(slots[t].size()),
+            if (!rows_in_block) slots.push_back(read(t));
+            std::size_t const found =
+                rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
+            if (found == map.step_size(t)) continue;
+            throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
                              std::to_string(map.step_size(t)) + ", the map's");
         }
         shape_type const shape = known_ ? element_shape_ : shape_type{0};
+        if (rows_in_block) return detail::pack_block(exec, packed_, map);
         return detail::pack_steps<T>(exec, slots, map, shape, levels_);
     }
 
@@ -350,15 +333,7 @@ private:
         }
         if (axis > shape.size())
             throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
-        std::size_t const n = data.size();
-        std::size_t const inner = detail::product_from(shape, axis);
-        shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), n);
-        auto all = Tensor<T>::from_shape(shape);
-        std::size_t const rows = inner == 0 ? 0 : all.size() / inner;
-        detail::copy_rows(
-            exec, rows, inner * sizeof(T), [&](std::size_t r) { return data[r % n] + r / n * inner; },
-            [=, to = all.data()](std::size_t r) { return to + r * inner; });
-        return all;
+        return detail::stack_parts<T>(exec, data, shape, axis);
     }
 
     std::vector<std::optional<LoDTensor<T>>> slots_;  // where no layout is

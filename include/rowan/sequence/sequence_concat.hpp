@@ -1,0 +1,189 @@
+// rowan/sequence/sequence_concat.hpp: sequence_concat, sequences of several batches joined one by one.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// All have the levels of the first and as many sequences in each; only the lengths in the last level differ.
+inline void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
+    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
+    check_levels(name(0), lods[0]);
+    std::string const like = ", as in " + field + "[0]";
+    std::size_t const levels = lods[0].levels();
+    for (std::size_t j = 1; j < lods.size(); ++j) {
+        if (lods[j].levels() != levels)
+            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const offsets = lods[j][l];
+            auto const want = lods[0][l];
+            std::string const level = std::to_string(l);
+            if (offsets.size() != want.size())
+                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
+                                 std::to_string(want.size() - 1) + like);
+            if (l + 1 == levels) continue;
+            auto const differs = std::ranges::mismatch(offsets, want);
+            if (differs.in1 == offsets.end()) continue;
+            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
+                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+        }
+    }
+}
+
+/// Where the blocks of rows begin: block s * lods.size() + j is sequence s of batch j.
+inline Lod concat_starts(std::span<Lod const> lods) {
+    std::size_t const n = last_level(lods[0]).size() - 1;
+    std::vector<std::int64_t> lengths;
+    lengths.reserve(n * lods.size());
+    for (std::size_t s = 0; s < n; ++s) {
+        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
+    }
+    return Lod::from_lengths({lengths});
+}
+
+template <class T>
+LoDTensor<T> concat(Cpu exec, std::span<LoDTensor<T> const* const> inputs) {
+    static_cast<void>(thread_count(exec));
+    std::vector<Lod> lods;
+    for (auto const* x : inputs) lods.push_back(x->lod());
+    for (auto const* x : inputs) x->check();
+    check_alike("inputs", ".lod()", lods);
+    for (std::size_t j = 1; j < inputs.size(); ++j)
+        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+    Lod const blocks = concat_starts(lods);
+    auto const starts = blocks[0];
+    auto const offset = [&](std::size_t i) {
+        return static_cast<std::size_t>(last_level(lods[i % lods.size()])[i / lods.size()]);
+    };
+    std::vector<std::int64_t> offsets;
+    for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
+    auto shape = inputs[0]->shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = Tensor<T>::from_shape(shape);
+    T* const out = result.data();
+    std::size_t const width = result.row_size();
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
+        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+    return {std::move(result), with_last_level(lods[0], std::move(offsets))};
+}
+
+template <class X>
+struct lod_tensor_type {};
+template <class T>
+struct lod_tensor_type<LoDTensor<T>> {
+    using type = LoDTensor<T>;
+};
+
+/// What lies in a range of LoDTensors or of std::reference_wrappers of them.
+template <class R>
+using lod_tensor_in = typename lod_tensor_type<
+    std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
+
+/// A range of LoDTensors that stay where they are.
+template <class R>
+concept lod_tensors = std::ranges::forward_range<R const> && requires {
+    typename lod_tensor_in<R>;
+} && !std::same_as<std::ranges::range_reference_t<R const>, lod_tensor_in<R>>;
+
+}  // namespace detail
+
+/// Sequence i of the last level of the result is sequence i of each input, one after the other. Inputs are given one by one, or as a
+/// range of LoDTensors or of references to them.
+///
+///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
+///
+/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the levels of the first above the last
+/// errors   ShapeError if there are no inputs or no levels, or if number of sequences, levels above the last, or trailing dims differ
+/// cost     one read and one write of every row; 8 bytes for each sequence of each input
+template <detail::lod_tensors R>
+auto sequence_concat(Cpu exec, R const& inputs) {
+    using X = detail::lod_tensor_in<R>;
+    std::vector<X const*> pointers;
+    for (X const& x : inputs) pointers.push_back(&x);
+    return detail::concat<typename X::value_type>(exec, pointers);
+}
+template <class T, std::same_as<LoDTensor<T>>... More>
+LoDTensor<T> sequence_concat(Cpu exec, LoDTensor<T> const& first, More const&... more) {
+    std::array<LoDTensor<T> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
+    return detail::concat<T>(exec, pointers);
+}
+
+/// The adjoint of sequence_concat: cuts the gradient of its result into those of the inputs, whose levels are `lods`.
+/// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
+/// errors   ShapeError if `lods` are not those of inputs that can be joined, or out_grad has another number of rows
+/// cost     one read and one write of every row
+template <class T, std::ranges::contiguous_range R>
+requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T>> sequence_concat_grad(
+    Cpu exec, LoDTensor<T> const& out_grad, R const& lods) {
+    static_cast<void>(thread_count(exec));
+    std::span<Lod const> const all(lods);
+    detail::check_alike("lods", "", all);
+    Lod const blocks = detail::concat_starts(all);
+    auto const starts = blocks[0];
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    std::size_t const width = out_grad.value().row_size();
+    std::vector<LoDTensor<T>> grads;
+    std::vector<T*> to;
+    for (Lod const& lod : all) {
+        auto shape = out_grad.shape();
+        shape[0] = static_cast<std::size_t>(lod.rows());
+        grads.emplace_back(Tensor<T>::from_shape(shape), lod);
+        to.push_back(grads.back().value().data());
+    }
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
+        [&](std::size_t i) {
+            std::size_t const j = i % all.size();
+            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
+        });
+    return grads;
+}
+template <class T>
+std::vector<LoDTensor<T>> sequence_concat_grad(Cpu exec, LoDTensor<T> const& out_grad,
+                                               std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
+}
+
+template <detail::lod_tensors R>
+auto sequence_concat(R const& inputs) {
+    return sequence_concat(Cpu{}, inputs);
+}
+template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
+LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
+    return sequence_concat(Device{}, first, more...);
+}
+template <class T, class Device, std::ranges::contiguous_range R>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
+    return sequence_concat_grad(Device{}, out_grad, lods);
+}
+template <class T, class Device>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(Device{}, out_grad, lods);
+}
+
+}  // namespace rowan::inline v0

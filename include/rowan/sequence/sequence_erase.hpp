@@ -1,0 +1,61 @@
+// rowan/sequence/sequence_erase.hpp: sequence_erase, sequences without some of their tokens.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The sequences of the last level without the elements that equal one of `tokens`, the others in their order.
+///
+///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
+///
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the levels of x above the last
+/// errors   ShapeError if x has no levels or longer rows
+/// cost     two reads of x and one write of the result, O(log tokens) for each element
+template <class T>
+LoDTensor<T> sequence_erase(Cpu exec, LoDTensor<T> const& x, Ids<> tokens) {
+    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
+    detail::check_sequences(exec, "x", x);
+    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
+    std::vector<std::int64_t> erased(tokens.size());
+    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = tokens[i];
+    std::ranges::sort(erased);
+    auto const stays = [&](T token) {
+        return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
+    };
+    auto const offsets = detail::last_level(x.lod());
+    T const* const rows = x.value().data();
+    std::vector<std::int64_t> starts(offsets.size());
+    detail::for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+        for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
+    });
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = Tensor<T>::from_shape(shape);
+    T* const out = result.data();
+    detail::for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+        for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
+    });
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
+    return sequence_erase(Device{}, x, tokens);
+}
+
+}  // namespace rowan::inline v0

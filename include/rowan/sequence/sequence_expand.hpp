@@ -1,0 +1,189 @@
+// rowan/sequence/sequence_expand.hpp: sequence_expand, each row or sequence repeated as often as another sequence is long.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Instance i of x, which is rows [rows[i], rows[i + 1]), goes times[i + 1] - times[i] times to the rows from starts[i] on.
+struct Expansion {
+    std::span<std::int64_t const> times;
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> starts;
+    Lod lod;  // of the result
+
+    std::size_t length(std::size_t i) const { return length_at(rows, i); }
+    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
+
+    /// One level below: what sequences [at[i], at[i + 1]) cover.
+    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
+        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
+    }
+
+    /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const {
+        constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
+        std::vector<std::int64_t> result{0};
+        result.reserve(at.size());
+        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+            std::int64_t const one = at[i + 1] - at[i];
+            std::int64_t const k = times[i + 1] - times[i];
+            if (one != 0 && k > (limit - result.back()) / one) {
+                throw ShapeError("x[" + std::to_string(i) + "] expanded",
+                                 std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
+                                 "at most 2^60 in all");
+            }
+            result.push_back(result.back() + k * one);
+        }
+        return result;
+    }
+};
+
+template <class T>
+Expansion make_expansion(LoDTensor<T> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
+    x.check();
+    check_levels("lod", lod);
+    std::size_t const level = given.value_or(lod.levels() - 1);
+    Expansion e;
+    e.times = lod[level];
+    std::size_t const n = e.times.size() - 1;
+    if (x.size() != n)
+        throw ShapeError("x.size()", std::to_string(x.size()),
+                         std::to_string(n) + ", the number of sequences of level " + std::to_string(level));
+    std::vector<std::int64_t> at(n + 1);
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    if (x.lod().empty()) {
+        e.rows = std::move(at);
+        e.starts.assign(e.times.begin(), e.times.end());
+        e.lod = lod.slice_levels(level, level + 1);
+        return e;
+    }
+    std::vector<std::size_t> sizes;
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
+        Expansion::descend(x.lod()[l], at);
+    }
+    e.rows = at;
+    e.starts = e.sums(at);
+    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        auto const offsets = x.lod()[l];
+        auto& out = levels->emplace_back();
+        out.reserve(sizes[l] + 1);
+        out.push_back(0);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (at[i] == at[i + 1]) continue;
+            for (std::size_t k = 0; k < e.repeats(i); ++k) {
+                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
+                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
+            }
+        }
+        Expansion::descend(offsets, at);
+    }
+    e.lod = LodAccess::make(levels, *levels);
+    return e;
+}
+
+}  // namespace detail
+
+/// Repeats instance i of x once for each element of sequence i of a level of `lod`, which is the last unless given. An instance is a
+/// row, or where x has levels a sequence of the first, with all that is below it.
+///
+///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
+///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
+///
+/// shapes   x of as many instances as the level has sequences -> without levels [elements of the level, ...] with that level, else with
+///          the levels of x
+/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError if lod has no
+///          such level
+/// cost     one read of x and one write of the result
+template <class T>
+LoDTensor<T> sequence_expand(Cpu exec, LoDTensor<T> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(e.starts.back());
+    auto result = Tensor<T>::from_shape(shape);
+    std::size_t const width = x.value().row_size();
+    T const* const rows = x.value().data();
+    T* const out = result.data();
+    detail::for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+        for (; i < end; ++i) {
+            if (e.length(i) == 0) continue;
+            detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
+                           out + static_cast<std::size_t>(e.starts[i]) * width);
+        }
+    });
+    return {std::move(result), e.lod};
+}
+
+/// The adjoint of sequence_expand: each row of x gets the sum of its repeats, formed in their order and blocks of 64. Of x only shape and
+/// levels matter.
+/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
+/// errors   as sequence_expand, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T>
+LoDTensor<T> sequence_expand_grad(Cpu exec, std::type_identity_t<Tensor<T>> const& out_grad, LoDTensor<T> const& x,
+                                  Lod const& lod, std::optional<std::size_t> level = {}) {
+    using S = detail::sum_t<T>;
+    auto const e = detail::make_expansion(x, lod, level);
+    detail::check_height("out_grad", out_grad, e.starts.back());
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = Tensor<T>::from_shape(x.shape());
+    std::size_t const width = x_grad.row_size();
+    T* const out = x_grad.data();
+    detail::for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+        detail::BlockSum<T, S> sum(out_grad.data(), width, detail::longest_of(e.times, i, end));
+        std::vector<std::int64_t> positions;
+        for (; i < end; ++i) {
+            T* to = out + static_cast<std::size_t>(e.rows[i]) * width;
+            std::size_t const length = e.length(i);
+            if (length == 0) continue;
+            if (e.repeats(i) == 0) {
+                std::fill_n(to, length * width, detail::zero<T>());
+                continue;
+            }
+            positions.resize(e.repeats(i));
+            for (std::size_t k = 0; k < positions.size(); ++k)
+                positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
+            for (std::size_t r = 0; r < length; ++r, to += width) {
+                detail::copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
+                for (auto& p : positions) ++p;
+            }
+        }
+    });
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
+                                     std::optional<std::size_t> level = {}) {
+    return sequence_expand(Device{}, x, lod, level);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                          LoDTensor<T, Device> const& x, Lod const& lod,
+                                          std::optional<std::size_t> level = {}) {
+    return sequence_expand_grad(Device{}, out_grad, x, lod, level);
+}
+
+}  // namespace rowan::inline v0

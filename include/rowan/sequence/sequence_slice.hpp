@@ -1,0 +1,120 @@
+// rowan/sequence/sequence_slice.hpp: sequence_slice, a part of each sequence.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// IndexError unless 0 <= list[i] <= most.
+inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
+    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
+}
+
+/// The offsets of the slices, each of which must lie in its sequence of the last level.
+inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
+    auto const offsets = last_level(lod);
+    std::size_t const n = offsets.size() - 1;
+    auto const check_size = [&](char const* field, Ids<> const& list) {
+        if (list.size() != n)
+            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
+    };
+    check_size("offset.size()", offset);
+    check_size("length.size()", length);
+    std::vector<std::int64_t> result{0};
+    result.reserve(n + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t const most = offsets[i + 1] - offsets[i];
+        check_at_most("offset", offset, i, most);
+        check_at_most("length", length, i, most - offset[i]);
+        result.push_back(result.back() + length[i]);
+    }
+    return result;
+}
+
+}  // namespace detail
+
+/// Of sequence i of the last level, the rows [offset[i], offset[i] + length[i]).
+///
+///     [a b c]  [d e]   offset {1, 0}, length {2, 0}   ->   [b c]  []
+///
+/// shapes   x [n, ...], offset and length one number for each sequence -> [Σ length, ...], with the levels of x above the last
+/// errors   ShapeError if x has no levels or there are more or fewer offsets or lengths than sequences; IndexError if a slice does not
+///          lie in its sequence
+/// cost     one read and one write of the rows that stay
+template <class T>
+LoDTensor<T> sequence_slice(Cpu exec, LoDTensor<T> const& x, Ids<> offset, Ids<> length) {
+    detail::check_sequences(exec, "x", x);
+    auto starts = detail::slice_offsets(x.lod(), offset, length);
+    auto const offsets = detail::last_level(x.lod());
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = Tensor<T>::from_shape(shape);
+    std::size_t const width = x.value().row_size();
+    T const* const rows = x.value().data();
+    T* const out = result.data();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + offset[i]) * width; },
+        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+/// The adjoint of sequence_slice: the gradient of the rows that stayed, and zeros for the others. `x_lod` are the levels of x.
+/// shapes   out_grad [Σ length, ...] -> [rows of x_lod, ...] with x_lod
+/// errors   as sequence_slice, and ShapeError if out_grad has another number of rows
+/// cost     one read of out_grad and one write of the result
+template <class T>
+LoDTensor<T> sequence_slice_grad(Cpu exec, LoDTensor<T> const& out_grad, Lod const& x_lod, Ids<> offset, Ids<> length) {
+    detail::check_levels("x_lod", x_lod);
+    auto const starts = detail::slice_offsets(x_lod, offset, length);
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    auto const offsets = detail::last_level(x_lod);
+    auto shape = out_grad.shape();
+    shape[0] = static_cast<std::size_t>(x_lod.rows());
+    auto x_grad = Tensor<T>::from_shape(shape);
+    std::size_t const width = x_grad.row_size();
+    T const* const from = out_grad.value().data();
+    T* const out = x_grad.data();
+    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+        for (; s < end; ++s) {
+            auto const before = static_cast<std::size_t>(offset[s]) * width;
+            auto const size = static_cast<std::size_t>(length[s]) * width;
+            T* to = out + static_cast<std::size_t>(offsets[s]) * width;
+            to = std::fill_n(to, before, detail::zero<T>());
+            to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
+            std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
+        }
+    });
+    return {std::move(x_grad), x_lod};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
+                                    std::type_identity_t<Ids<Device>> length) {
+    return sequence_slice(Device{}, x, offset, length);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
+                                         std::type_identity_t<Ids<Device>> offset,
+                                         std::type_identity_t<Ids<Device>> length) {
+    return sequence_slice_grad(Device{}, out_grad, x_lod, offset, length);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,148 @@
+// tests/sequence/padded.cpp: between ragged batches of any number of levels and rectangular tensors.
+#include <rowan/sequence/padded.hpp>
+
+#include "../dtypes/own_types.hpp"
+#include "ragged.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+using namespace ragged;
+using rowan::bfloat16, rowan::from_padded, rowan::LodError, rowan::Padded, rowan::ShapeError, rowan::to_padded, rowan::ValueError;
+
+namespace {
+
+template <class T>
+bool same(Padded<T> const& a, Padded<T> const& b) {
+    return reference::same(a.value, b.value) && reference::same(a.mask, b.mask);
+}
+
+// Places padding first and then row by row what there is, from the outermost level in.
+template <class T>
+Padded<T> plain_padded(LoDTensor<T> const& x, double pad) {
+    Lod const& lod = x.lod();
+    Shape dims{lod.sequences(0)};
+    for (std::size_t l = 0; l < lod.levels(); ++l) {
+        std::int64_t longest = 0;
+        for (std::int64_t const n : lod.lengths(l)) longest = std::max(longest, n);
+        dims.push_back(static_cast<std::size_t>(longest));
+    }
+    Shape all = dims;
+    for (std::size_t i = 1; i < x.shape().size(); ++i) all.push_back(x.shape()[i]);
+    Padded<T> result{Tensor<T>::full(all, inputs::narrow<T>(pad)), Tensor<bool>::full(dims, false)};
+    std::size_t const width = x.value().row_size();
+    auto const place = [&](auto const& self, std::size_t level, std::int64_t e, std::size_t at) -> void {
+        if (level == lod.levels()) {
+            result.mask.data()[at] = true;
+            std::copy_n(x.value().data() + static_cast<std::size_t>(e) * width, width, result.value.data() + at * width);
+            return;
+        }
+        std::int64_t const begin = lod[level][static_cast<std::size_t>(e)];
+        for (std::int64_t q = begin; q < lod[level][static_cast<std::size_t>(e) + 1]; ++q)
+            self(self, level + 1, q, at * dims[level + 1] + static_cast<std::size_t>(q - begin));
+    };
+    for (std::size_t s = 0; s < dims[0]; ++s) place(place, 0, static_cast<std::int64_t>(s), s);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("one level is padded to its longest sequence", "[padded][golden]") {
+    LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 2, 3}});
+    auto const padded = to_padded(x, -1);
+    CHECK((padded.value == Tensor<float>{{1, 2}, {-1, -1}, {3, -1}}));
+    CHECK((padded.mask == Tensor<bool>{{true, true}, {false, false}, {true, false}}));
+    CHECK(batches::same(from_padded(padded.value, {2, 0, 1}), x));
+    CHECK(batches::same(from_padded(Cpu{2}, padded.value, std::vector<std::int32_t>{2, 0, 1}), x));
+    LoDTensor<float> const wide({{1, 2}, {3, 4}, {5, 6}}, Lod{{0, 1, 3}});
+    CHECK((to_padded(wide).value == Tensor<float>{{{1, 2}, {0, 0}}, {{3, 4}, {5, 6}}}));
+}
+
+TEST_CASE("every level becomes a dim", "[padded][golden]") {
+    LoDTensor<float> const x({1, 2, 3, 4, 5}, Lod{{0, 2, 2, 3}, {0, 3, 3, 5}});
+    auto const padded = to_padded(x);
+    CHECK((padded.value == Tensor<float>{{{1, 2, 3}, {0, 0, 0}}, {{0, 0, 0}, {0, 0, 0}}, {{4, 5, 0}, {0, 0, 0}}}));
+    CHECK((padded.mask == Tensor<bool>{{{true, true, true}, {false, false, false}},
+                                       {{false, false, false}, {false, false, false}},
+                                       {{true, true, false}, {false, false, false}}}));
+    CHECK(batches::same(from_padded(padded.value, x.lod()), x));
+}
+
+TEST_CASE("dims may be longer than the longest sequences", "[padded][golden]") {
+    Tensor<float> const padded{{{1, 2, 9}, {3, 9, 9}, {9, 9, 9}}, {{4, 5, 9}, {9, 9, 9}, {9, 9, 9}}};
+    CHECK(batches::same(from_padded(padded, Lod{{0, 2, 3}, {0, 2, 3, 5}}), LoDTensor<float>({1, 2, 3, 4, 5}, Lod{{0, 2, 3}, {0, 2, 3, 5}})));
+}
+
+TEST_CASE("no sequences and empty ones have their dims", "[padded]") {
+    auto const none = to_padded(LoDTensor<float>(Tensor<float>::from_shape({0, 3}), Lod{{0}}));
+    CHECK((none.value.shape() == Shape{0, 0, 3} && none.mask.shape() == Shape{0, 0}));
+    auto const empty = to_padded(LoDTensor<float>(Tensor<float>::from_shape({0, 3}), Lod{{0, 2, 2}, {0, 0, 0}}));
+    CHECK((empty.value.shape() == Shape{2, 2, 0, 3} && empty.mask.shape() == Shape{2, 2, 0}));
+    CHECK(from_padded(empty.value, Lod{{0, 2, 2}, {0, 0, 0}}).shape() == Shape{0, 3});
+    CHECK(from_padded(none.value, {}).lod() == Lod{{0}});
+    auto const narrow = to_padded(LoDTensor<float>(Tensor<float>::from_shape({3, 0}), Lod{{0, 1, 3}}));
+    CHECK((narrow.value.shape() == Shape{2, 2, 0} && narrow.mask == Tensor<bool>{{true, false}, {true, true}}));
+}
+
+TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and comes back", "[padded]", float, double, std::int32_t, bfloat16,
+                   test::fixed, test::dual) {
+    for_batches<TestType>([](auto const& x) {
+        if (x.shape().size() + x.lod().levels() > 8) return;
+        auto const padded = to_padded(x, -2);
+        CHECK(same(padded, plain_padded(x, -2)));
+        CHECK(batches::same(from_padded(padded.value, x.lod()), x));
+    });
+}
+
+TEST_CASE("any number of threads has the same bits", "[padded]") {
+    auto inputs = large_batches();
+    inputs.push_back(wild_batch<float>(random_lod(3, 900, 9, 1), {4}, 2));
+    for (auto const& x : inputs) {
+        auto const want = plain_padded(x, 3);
+        check_threads(want.value, [&](Cpu exec) { return to_padded(exec, x, 3).value; });
+        check_threads(want.mask, [&](Cpu exec) { return to_padded(exec, x, 3).mask; });
+        check_threads(x, [&](Cpu exec) { return from_padded(exec, want.value, x.lod()); });
+    }
+}
+
+TEST_CASE("a batch of any levels comes back", "[padded][property]") {
+    CHECK(rc::check([] {
+        auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
+        auto const x = batches::batch(lod);
+        auto const padded = to_padded(x, -1);
+        RC_ASSERT(same(padded, plain_padded(x, -1)));
+        RC_ASSERT(batches::same(from_padded(padded.value, lod), x));
+    }));
+}
+
+TEST_CASE("with zeros for padding the two are adjoint", "[padded]") {
+    LoDTensor<double> const x(batches::eighths({6, 2}, 1), Lod{{0, 2, 2, 3}, {0, 3, 3, 6}});
+    auto const y = batches::eighths({3, 2, 3, 2}, 2);
+    CHECK(batches::dot(y, to_padded(x).value) == batches::dot(from_padded(y, x.lod()).value(), x.value()));
+}
+
+TEST_CASE("what does not fit is refused", "[padded][bad]") {
+    using batches::refusal;
+    LoDTensor<float> const rows{Tensor<float>{1, 2}};
+    LoDTensor<std::int32_t> const ids({1, 2}, Lod{{0, 2}});
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, rows); }, rows) == "x.lod().levels() is 0, expected at least 1");
+    CHECK(refusal<ValueError>([&](Cpu e) { to_padded(e, ids, std::numeric_limits<double>::quiet_NaN()); }, ids) ==
+          "pad_value is nan, expected a whole number that the element type holds");
+    LoDTensor<float> const deep(Tensor<float>::from_shape({1, 1, 1, 1}), Lod{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}});
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, deep); }, deep) == "rank is 9, expected at most 8");
+    Tensor<float> const padded{{1, 2}, {3, 4}};
+    auto const refused = [&](Lod const& lod) { return refusal<ShapeError>([&](Cpu e) { from_padded(e, padded, lod); }, padded, lod); };
+    CHECK(refused(Lod()) == "lod.levels() is 0, expected at least 1");
+    CHECK(refused(Lod{{0, 1}}) == "padded.shape(0) is 2, expected 1");
+    CHECK(refused(Lod{{0, 1, 2}, {0, 1, 2}}) == "padded rank is 2, expected at least 3");
+    CHECK(refused(Lod{{0, 0, 3}}) == "padded.shape(1) is 2, expected at least 3, the length of sequence 1 of level 0");
+    Tensor<float> const cube = Tensor<float>::zeros({1, 1, 2});
+    CHECK(refusal<ShapeError>([&](Cpu e) { from_padded(e, cube, Lod{{0, 2}, {0, 1, 1}}); }, cube) ==
+          "padded.shape(1) is 1, expected at least 2, the length of sequence 0 of level 0");
+    CHECK(refusal<LodError>([&](Cpu e) { from_padded(e, padded, {1, -1}); }, padded) == "lod[0][1] = -1 is negative, and should be a length");
+    LoDTensor<float> changed({1, 2}, Lod{{0, 2}});
+    changed.value() = Tensor<float>{42};
+    CHECK(refusal<LodError>([&](Cpu e) { to_padded(e, changed); }, changed) == "lod[0][1] = 2 is not 1, the number of rows");
+    CHECK_THROWS_AS(to_padded(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0}), Lod{{0}})), ValueError);
+}

@@ -1,0 +1,138 @@
+// tests/sequence/sequence_concat.cpp: sequences of several batches joined one by one, and their gradients.
+#include <rowan/sequence/sequence_concat.hpp>
+
+#include "../dtypes/own_types.hpp"
+#include "ragged.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+using namespace ragged;
+using rowan::bfloat16, rowan::sequence_concat, rowan::sequence_concat_grad, rowan::ShapeError;
+
+namespace {
+
+template <class T>
+LoDTensor<T> plain_concat(std::vector<LoDTensor<T>> const& inputs) {
+    std::size_t const last = inputs[0].lod().levels() - 1;
+    std::int64_t rows = 0;
+    for (auto const& x : inputs) rows += x.lod().rows();
+    auto out = rows_like(inputs[0].value(), rows);
+    Lists levels;
+    for (std::size_t l = 0; l < last; ++l) levels.push_back(batches::list(inputs[0].lod()[l]));
+    levels.push_back({0});
+    std::int64_t row = 0;
+    for (std::size_t s = 0; s < inputs[0].lod().sequences(last); ++s) {
+        for (auto const& x : inputs) {
+            for (std::int64_t i = x.lod()[last][s]; i < x.lod()[last][s + 1]; ++i, ++row) {
+                for (std::size_t k = 0; k < out.row_size(); ++k) put(out, row, k, at(x.value(), i, k));
+            }
+        }
+        levels.back().push_back(row);
+    }
+    return {out, Lod(levels)};
+}
+
+// Batches of as many sequences as x has: x itself, its sequences reversed in length, and empty ones.
+template <class T>
+std::vector<LoDTensor<T>> companions(LoDTensor<T> const& x) {
+    std::size_t const last = x.lod().levels() - 1;
+    Lists lengths;
+    for (std::size_t l = 0; l <= last; ++l) lengths.push_back(x.lod().lengths(l));
+    auto shape = x.shape();
+    Shape const row(shape.begin() + 1, shape.end());
+    std::vector<LoDTensor<T>> result{x};
+    std::ranges::reverse(lengths[last]);
+    result.push_back(wild_batch<T>(Lod::from_lengths(lengths), row, 91));
+    std::ranges::fill(lengths[last], 0);
+    result.push_back(wild_batch<T>(Lod::from_lengths(lengths), row, 92));
+    result.push_back(x);
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("sequence i of the result is sequence i of each input", "[sequence_concat][golden]") {
+    LoDTensor<float> const a({1, 2, 3}, Lod{{0, 2, 2, 3}});
+    LoDTensor<float> const b({4, 5, 6}, Lod{{0, 1, 3, 3}});
+    LoDTensor<float> const want({1, 2, 4, 5, 6, 3}, Lod{{0, 3, 5, 6}});
+    CHECK(same(sequence_concat(a, b), want));
+    CHECK(same(sequence_concat(Cpu{2}, a, b), want));
+    CHECK(same(sequence_concat(std::vector<LoDTensor<float>>{a, b}), want));
+    CHECK(same(sequence_concat(std::vector{std::cref(a), std::cref(b)}), want));
+    LoDTensor<float> changeable = a;
+    CHECK(same(sequence_concat(Cpu{2}, std::vector{std::ref(changeable)}), a));
+    CHECK(same(sequence_concat(a), a));
+    auto const grads = sequence_concat_grad(want, {a.lod(), b.lod()});
+    REQUIRE(grads.size() == 2);
+    CHECK((same(grads[0], a) && same(grads[1], b)));
+}
+
+TEST_CASE("levels above the last stay", "[sequence_concat][golden]") {
+    LoDTensor<float> const a({1, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 1, 3}});
+    LoDTensor<float> const b({4, 5}, Lod{{0, 2, 2, 3}, {0, 0, 2, 2}});
+    CHECK(same(sequence_concat(a, b), LoDTensor<float>({1, 4, 5, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 3, 5}})));
+}
+
+TEMPLATE_TEST_CASE("every element type is moved as it is, and cut again", "[sequence_concat]", float, double, std::int32_t, bfloat16, test::fixed,
+                   test::dual) {
+    for_batches<TestType>([](auto const& x) {
+        auto const inputs = companions(x);
+        auto const joined = sequence_concat(inputs);
+        CHECK(same(joined, plain_concat(inputs)));
+        auto const grads = sequence_concat_grad(joined, std::vector{inputs[0].lod(), inputs[1].lod(), inputs[2].lod(), inputs[3].lod()});
+        REQUIRE(grads.size() == 4);
+        for (std::size_t j = 0; j < 4; ++j) CHECK(same(grads[j], inputs[j]));
+    });
+}
+
+TEST_CASE("any number of threads has the same bits", "[sequence_concat]") {
+    for (auto const& x : large_batches()) {
+        auto const inputs = companions(x);
+        auto const want = plain_concat(inputs);
+        check_threads(want, [&](Cpu exec) { return sequence_concat(exec, inputs); });
+        for (std::size_t j = 0; j < 4; ++j) {
+            check_threads(inputs[j], [&](Cpu exec) {
+                return std::move(sequence_concat_grad(exec, want, {inputs[0].lod(), inputs[1].lod(), inputs[2].lod(), inputs[3].lod()})[j]);
+            });
+        }
+    }
+}
+
+TEST_CASE("the gradient is the adjoint", "[sequence_concat]") {
+    LoDTensor<double> const a(batches::eighths({5, 2}, 1), Lod{{0, 2}, {0, 2, 5}});
+    LoDTensor<double> const b(batches::eighths({4, 2}, 2), Lod{{0, 2}, {0, 4, 4}});
+    auto const joined = sequence_concat(a, b);
+    LoDTensor<double> const y(batches::eighths({9, 2}, 3), joined.lod());
+    auto const grads = sequence_concat_grad(y, {a.lod(), b.lod()});
+    CHECK(batches::dot(y.value(), joined.value()) == batches::dot(grads[0].value(), a.value()) + batches::dot(grads[1].value(), b.value()));
+}
+
+TEST_CASE("inputs that do not fit together are refused", "[sequence_concat][bad]") {
+    using batches::refusal;
+    LoDTensor<float> const a({{1}, {2}}, Lod{{0, 2}, {0, 1, 2}});
+    auto const with = [&](LoDTensor<float> const& b) { return refusal<ShapeError>([&](Cpu e) { sequence_concat(e, a, a, b); }, a, b); };
+    CHECK(with(Tensor<float>{{1}}) == "inputs[2].lod().levels() is 0, expected 2, as in inputs[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}}}) == "inputs[2].lod().levels() is 1, expected 2, as in inputs[0]");
+    CHECK(with({{{1}}, Lod{{0, 1, 2}, {0, 1, 1}}}) == "inputs[2].lod().sequences(0) is 2, expected 1, as in inputs[0]");
+    CHECK(with({{{1}}, Lod{{0, 1}, {0, 1}}}) == "inputs[2].lod()[0][1] is 1, expected 2, as in inputs[0]");
+    CHECK(with({{{1, 2}}, Lod{{0, 2}, {0, 0, 1}}}) == "inputs[2].shape() is [1, 2], expected [1, 1]");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, std::vector<LoDTensor<float>>{}); }) == "inputs.size() is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, LoDTensor<float>{Tensor<float>{1}}); }) ==
+          "inputs[0].lod().levels() is 0, expected at least 1");
+    LoDTensor<float> const one({1}, Lod{{0, 1}});
+    LoDTensor<float> const two({1, 2}, Lod{{0, 1, 2}});
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat(e, one, two); }, one, two) ==
+          "inputs[1].lod().sequences(0) is 2, expected 1, as in inputs[0]");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0, 1}}}); }, one) ==
+          "out_grad.shape(0) is 1, expected 2");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_concat_grad(e, one, {Lod{{0, 1}}, Lod{{0}}}); }, one) ==
+          "lods[1].sequences(0) is 0, expected 1, as in lods[0]");
+    LoDTensor<std::uint8_t> const huge(Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0}), Lod::from_lengths({{std::int64_t{1} << 62}}));
+    CHECK(refusal<rowan::LodError>([&](Cpu e) { sequence_concat(e, huge, huge); }, huge) ==
+          "lod[0][1] = 4611686018427387904 is a length that makes the sum overflow");
+}

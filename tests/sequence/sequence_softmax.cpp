@@ -1,0 +1,147 @@
+// tests/sequence/sequence_softmax.cpp: weights of rows that sum to 1 in each sequence, and their gradient.
+#include <rowan/sequence/sequence_softmax.hpp>
+
+#include "../dtypes/own_types.hpp"
+#include "ragged.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+using namespace ragged;
+using rowan::bfloat16, rowan::sequence_softmax, rowan::sequence_softmax_grad, rowan::ShapeError;
+
+namespace test {
+
+// A number whose exponential is of base 2, and found by its type alone.
+struct base2 {
+    double v = 0;
+    base2() = default;
+    explicit base2(double value) : v(value) {}
+    friend base2 operator+(base2 a, base2 b) { return base2(a.v + b.v); }
+    friend base2 operator-(base2 a, base2 b) { return base2(a.v - b.v); }
+    friend base2 operator*(base2 a, base2 b) { return base2(a.v * b.v); }
+    friend base2 operator/(base2 a, base2 b) { return base2(a.v / b.v); }
+    friend bool operator<(base2 a, base2 b) { return a.v < b.v; }
+    friend bool operator>(base2 a, base2 b) { return a.v > b.v; }
+    friend base2 exp(base2 a) { return base2(std::exp2(a.v)); }
+};
+
+}  // namespace test
+
+template <>
+struct rowan::dtype<test::base2> {
+    using sum = test::base2;
+    static constexpr std::string_view name = "base2";
+    static constexpr std::int32_t wire = 1004;
+    static sum widen(test::base2 x) { return x; }
+    static test::base2 narrow(sum x) { return x; }
+};
+
+namespace {
+
+template <class T>
+LoDTensor<T> plain_softmax(LoDTensor<T> const& x) {
+    using std::exp;
+    using S = typename dtype<T>::sum;
+    auto out = Tensor<T>::from_shape(x.shape());
+    each_sequence(x.lod(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (std::size_t k = 0; k < out.row_size() && begin != end; ++k) {
+            S most = at(x.value(), begin, k);
+            for (std::int64_t i = begin; i < end; ++i) most = at(x.value(), i, k) > most ? at(x.value(), i, k) : most;
+            std::vector<S> e;
+            for (std::int64_t i = begin; i < end; ++i) e.push_back(exp(at(x.value(), i, k) - most));
+            S const sum = reference::block_sum(e);
+            for (std::int64_t i = begin; i < end; ++i) put(out, i, k, e[static_cast<std::size_t>(i - begin)] / sum);
+        }
+    });
+    return {out, x.lod()};
+}
+
+template <class T>
+LoDTensor<T> plain_grad(LoDTensor<T> const& y, Tensor<T> const& g) {
+    using S = typename dtype<T>::sum;
+    auto out = Tensor<T>::from_shape(y.shape());
+    each_sequence(y.lod(), [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+        for (std::size_t k = 0; k < out.row_size() && begin != end; ++k) {
+            std::vector<S> products;
+            for (std::int64_t i = begin; i < end; ++i) products.push_back(reference::product(at(y.value(), i, k), at(g, i, k)));
+            S const dot = reference::block_sum(products);
+            for (std::int64_t i = begin; i < end; ++i) put(out, i, k, reference::product(at(y.value(), i, k), at(g, i, k) - dot));
+        }
+    });
+    return {out, y.lod()};
+}
+
+}  // namespace
+
+TEST_CASE("the rows of a sequence share a weight of 1", "[sequence_softmax][golden]") {
+    LoDTensor<test::base2> const x(Tensor<test::base2>{test::base2(3), test::base2(3), test::base2(4), test::base2(-900)}, Lod{{0, 3, 3, 4}});
+    auto const y = sequence_softmax(x);
+    std::vector<double> const want{0.25, 0.25, 0.5, 1};
+    for (std::size_t i = 0; i < 4; ++i) CHECK(y.value()(i).v == want[i]);
+    CHECK(y.lod() == x.lod());
+    CHECK((sequence_softmax(LoDTensor<float>({{5, 1}, {5, 1}, {9, -1}}, Lod{{0, 2, 3}})).value() == Tensor<float>{{0.5, 0.5}, {0.5, 0.5}, {1, 1}}));
+}
+
+TEST_CASE("the gradient of given weights", "[sequence_softmax][golden]") {
+    LoDTensor<double> const y({0.25, 0.25, 0.5, 1}, Lod{{0, 3, 3, 4}});  // dot 0.25 * 4 + 0.5 * 2 = 2
+    CHECK((sequence_softmax_grad(y, Tensor<double>{4, 0, 2, 7}).value() == Tensor<double>{0.5, -0.5, 0, 0}));
+}
+
+TEST_CASE("large numbers do not overflow, a NaN stays in its sequence and column", "[sequence_softmax]") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    auto const y = sequence_softmax(LoDTensor<double>({{1e308, 0}, {1e308, nan}, {nan, 3}}, Lod{{0, 2, 3}})).value();
+    CHECK((y(0, 0) == 0.5 && y(1, 0) == 0.5 && y(2, 1) == 1));
+    CHECK((std::isnan(y(0, 1)) && std::isnan(y(1, 1)) && std::isnan(y(2, 0))));
+}
+
+TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[sequence_softmax]", float, double, bfloat16, test::fixed) {
+    for_batches<TestType>([](auto const& x) {
+        auto const y = sequence_softmax(x);
+        CHECK(same(y, plain_softmax(x)));
+        CHECK(same(sequence_softmax_grad(y, x), plain_grad(y, x.value())));
+    });
+}
+
+TEST_CASE("any number of threads has the same bits", "[sequence_softmax]") {
+    for (auto const& x : large_batches()) {
+        auto const y = plain_softmax(x);
+        check_threads(y, [&](Cpu exec) { return sequence_softmax(exec, x); });
+        check_threads(plain_grad(y, x.value()), [&](Cpu exec) { return sequence_softmax_grad(exec, y, x); });
+    }
+}
+
+TEST_CASE("the gradient is the slope", "[sequence_softmax]") {
+    Lod const lod{{0, 3, 3, 4, 9}};
+    LoDTensor<double> const x(batches::eighths({9, 2}, 1), lod);
+    auto const g = batches::eighths({9, 2}, 2);
+    auto const grad = sequence_softmax_grad(sequence_softmax(x), g).value();
+    for (std::size_t i = 0; i < 18; ++i) {
+        auto const value = [&](double step) {
+            LoDTensor<double> moved = x;
+            moved.value().data()[i] += step;
+            return batches::dot(g, sequence_softmax(moved).value());
+        };
+        CHECK(std::abs((value(1e-5) - value(-1e-5)) / 2e-5 - grad.data()[i]) < 1e-8);
+    }
+}
+
+TEST_CASE("the linear map of the gradient is its own adjoint", "[sequence_softmax]") {
+    LoDTensor<double> const y({0.5, 0.25, 0.25, 1, 0.5, 0.5}, Lod{{0, 3, 4, 4, 6}});
+    auto const a = batches::eighths({6}, 3);
+    auto const b = batches::eighths({6}, 4);
+    CHECK(batches::dot(a, sequence_softmax_grad(y, b).value()) == batches::dot(sequence_softmax_grad(y, a).value(), b));
+}
+
+TEST_CASE("bad arguments are refused", "[sequence_softmax][bad]") {
+    using batches::refusal;
+    LoDTensor<float> const rows{Tensor<float>{1, 2}};
+    LoDTensor<float> const y({1, 1}, Lod{{0, 1, 2}});
+    Tensor<float> const g{{1}, {1}};
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax(e, rows); }, rows) == "x.lod().levels() is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, rows, rows); }, rows) == "out.lod().levels() is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, y, g); }, y, g) == "out_grad.shape() is [2, 1], expected [2]");
+}
