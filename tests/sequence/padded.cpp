@@ -80,7 +80,7 @@ TEST_CASE("no sequences and empty ones have their dims", "[padded]") {
     auto const empty = to_padded(LoDTensor<float>(Tensor<float>::from_shape({0, 3}), Lod{{0, 2, 2}, {0, 0, 0}}));
     CHECK((empty.value.shape() == Shape{2, 2, 0, 3} && empty.mask.shape() == Shape{2, 2, 0}));
     CHECK(from_padded(empty.value, Lod{{0, 2, 2}, {0, 0, 0}}).shape() == Shape{0, 3});
-    CHECK(from_padded(none.value, {}).lod() == Lod{{0}});
+    CHECK(from_padded(none.value, List{}).lod() == Lod{{0}});
     auto const narrow = to_padded(LoDTensor<float>(Tensor<float>::from_shape({3, 0}), Lod{{0, 1, 3}}));
     CHECK((narrow.value.shape() == Shape{2, 2, 0} && narrow.mask == Tensor<bool>{{true, false}, {true, true}}));
 }

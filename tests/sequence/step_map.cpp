@@ -115,7 +115,7 @@ TEST_CASE("an order names every sequence once", "[step_map][bad_input]") {
 TEST_CASE("a level that the Lod has not is refused", "[step_map][bad_input]") {
     Lod const lod{{0, 1}, {0, 2}};
     CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 2); }) == "level[0] = 2 is not in [0, 2)");
-    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 3, {0}); }) == "level[0] = 3 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 3, List{0}); }) == "level[0] = 3 is not in [0, 2)");
     CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, Lod(), 0); }) == "level[0] = 0 is not in [0, 0)");
 }
 
@@ -191,4 +191,10 @@ TEST_CASE("the same map on any number of threads", "[step_map]") {
             CHECK(is_good(StepMap<>(Cpu{threads}, lod, 0, backwards), backwards));
         }
     }
+}
+
+TEST_CASE("an order in braces is an order also if it is one number", "[step_map]") {
+    CHECK(StepMap<>(Lod{{0, 2}}, 0, {0}).order()(0) == 0);
+    CHECK_THROWS_AS(StepMap<>(Lod{{0, 2, 3}}, 0, {0}), rowan::ShapeError);
+    CHECK_THROWS_AS(StepMap<>(Lod{{0, 2}}, 0, {1}), rowan::IndexError);
 }

@@ -561,3 +561,9 @@ TEST_CASE("large arrays are the same on any number of threads", "[tensor_array]"
         CHECK(same(TensorArray<float>::unstack(x).gather(exec, {0, 1, 2, 3, 4, 5, 6}), x));
     }
 }
+
+TEST_CASE("a tensor in braces may be written", "[tensor_array]") {
+    TensorArray<float> array;
+    array.write(0, {{1, 2}});
+    CHECK(array.read(0).value() == Tensor<float>{{1, 2}});
+}

@@ -8,6 +8,7 @@
 #include <rowan/sequence/lod.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -35,13 +36,16 @@ public:
     /// Sequences longest first and equal ones in input order, or all in input order.
     /// errors   IndexError if the Lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
     /// cost     a counting sort: O(sequences + elements), 8 bytes for each element
-    StepMap(Cpu exec, Lod lod, std::size_t level, bool sort_by_length = true) : lod_(std::move(lod)), level_(level) {
+    template <std::same_as<bool> B>  // so that braces are an order
+    StepMap(Cpu exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
         make_steps();
         sort_by_length ? sort() : std::iota(order_.data(), order_.data() + order_.size(), 0);
         fill(exec);
     }
-    StepMap(Lod lod, std::size_t level, bool sort_by_length = true)
-        : StepMap(Cpu{}, std::move(lod), level, sort_by_length) {}
+    template <std::same_as<bool> B>
+    StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Cpu{}, std::move(lod), level, sort_by_length) {}
+    StepMap(Cpu exec, Lod lod, std::size_t level) : StepMap(exec, std::move(lod), level, true) {}
+    StepMap(Lod lod, std::size_t level) : StepMap(Cpu{}, std::move(lod), level, true) {}
 
     /// Sequences in an order of the caller's.
     /// errors   ShapeError unless order has as many numbers as the level has sequences; IndexError if one is not in [0, sequences) or

@@ -13,6 +13,7 @@
 #include <rowan/sequence/step_map.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -82,7 +83,8 @@ public:
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
     /// either is seen in both. Else it is a copy, in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
-    void write(std::size_t index, LoDTensor<T> const& value, bool data_shared = true) {
+    template <std::same_as<LoDTensor<T>> L>  // so that braces make a Tensor
+    void write(std::size_t index, L const& value, bool data_shared = true) {
         value.check();
         check_element(value, "value");
         if (index >= max_size())
