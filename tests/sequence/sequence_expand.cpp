@@ -47,10 +47,13 @@ LoDTensor<T> plain_grad(Tensor<T> const& g, LoDTensor<T> const& x, List const& r
 template <class T>
 void check_expand(Cpu exec, LoDTensor<T> const& x, Lod const& lod, std::size_t level) {
     auto const plain = plain_rows(x.lod(), lod, level);
-    auto const y = sequence_expand(exec, x, lod, level);
-    CHECK(same(y, batches::rows_of(x, plain)));
-    auto const g = inputs::wild<T>(y.shape(), 77);
-    CHECK(same(sequence_expand_grad(exec, g, x, lod, level), plain_grad(g, x, plain.rows)));
+    auto const want = batches::rows_of(x, plain);
+    spoil(want);
+    CHECK(same(sequence_expand(exec, x, lod, level), want));
+    auto const g = inputs::wild<T>(want.shape(), 77);
+    auto const want_grad = plain_grad(g, x, plain.rows);
+    spoil(want_grad);
+    CHECK(same(sequence_expand_grad(exec, g, x, lod, level), want_grad));
 }
 
 }  // namespace
@@ -115,7 +118,8 @@ TEST_CASE("arguments that do not fit together are refused", "[sequence_expand][b
     LoDTensor<float> const rows{Tensor<float>{1, 2, 3}};
     Lod const lod{{0, 1, 3}, {0, 1, 1, 2}};
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, lod); }, x) == "x.size() is 2, expected 3, the number of sequences of level 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, rows, lod, 0); }, x) == "x.size() is 3, expected 2, the number of sequences of level 0");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, rows, lod, 0); }, rows) ==
+          "x.size() is 3, expected 2, the number of sequences of level 0");
     CHECK(refusal<IndexError>([&](Cpu e) { sequence_expand(e, x, lod, 2); }, x) == "level[0] = 2 is not in [0, 2)");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, x, Lod()); }, x) == "lod.levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_expand(e, LoDTensor<float>(Tensor<float>::from_shape({})), lod); }) ==

@@ -129,7 +129,7 @@ TEST_CASE("of equal rows the first has the extremum, of rows with a NaN the firs
         }
     }
     test::dual const first(1, 2);
-    LoDTensor<test::dual> const d(Tensor<test::dual>{first, test::dual(1, 3), test::dual(nan, 4), test::dual(7, 5)}, Lod{{0, 2, 4}});
+    LoDTensor<test::dual> const d(Tensor<test::dual>{first, test::dual(1, 3), test::dual(7, 5), test::dual(nan, 4)}, Lod{{0, 2, 4}});
     CHECK(sequence_pool(d, Pool::max).value()(0) == first);
     CHECK(sequence_pool(d, Pool::max).value()(1).d == 4);
 }

@@ -47,8 +47,10 @@ public:
 
     /// Other numbers are no ids.
     template <std::ranges::contiguous_range R>
-    requires(std::is_arithmetic_v<std::ranges::range_value_t<R>> && !id_type<std::ranges::range_value_t<R>>) Ids(R const&) {
-        static_assert(id_type<std::ranges::range_value_t<R>>, "rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else");
+    requires(std::is_arithmetic_v<std::ranges::range_value_t<R>> && !id_type<std::ranges::range_value_t<R>>)
+        Ids(R const&) {
+        static_assert(id_type<std::ranges::range_value_t<R>>,
+                      "rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else");
     }
 
     std::size_t size() const noexcept { return size_; }

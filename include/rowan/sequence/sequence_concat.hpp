@@ -147,6 +147,7 @@ requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<
     detail::check_height("out_grad", out_grad.value(), starts.back());
     std::size_t const width = out_grad.value().row_size();
     std::vector<LoDTensor<T>> grads;
+    grads.reserve(all.size());
     std::vector<T*> to;
     for (Lod const& lod : all) {
         auto shape = out_grad.shape();
