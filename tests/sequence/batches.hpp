@@ -159,7 +159,7 @@ std::string seen(LoDTensor<T> const& x) {
 template <class T>
 std::string seen(TensorArray<T> const& array) {
     std::string text = std::to_string(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) text += array.written(i) ? "[" + seen(array.read(i)) + "]" : "[]";
+    for (std::size_t i = 0; i < array.size(); ++i) text += array.written(i) ? std::string("[") + seen(array.read(i)) + "]" : "[]";
     return text;
 }
 inline std::string seen(StepMap<> const& map) {

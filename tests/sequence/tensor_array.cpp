@@ -341,8 +341,9 @@ TEST_CASE("stack and unstack are each other's adjoint", "[tensor_array][adjoint]
             TensorArray<double> array;
             for (std::size_t i = 0; i < 3; ++i) array.write(i, eighths(shape, i));
             auto const stacked = array.stack(axis);
-            Shape expected = shape;
-            expected.insert(expected.begin() + static_cast<std::ptrdiff_t>(axis), 3);
+            std::vector<std::size_t> dims(shape.begin(), shape.end());
+            dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(axis), 3);
+            Shape const expected(dims.begin(), dims.end());
             REQUIRE(stacked.shape() == expected);
             auto const y = eighths(stacked.shape(), 9);
             auto const grads = TensorArray<double>::unstack(y, axis);

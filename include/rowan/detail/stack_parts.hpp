@@ -17,8 +17,10 @@ Tensor<T> stack_parts(Cpu exec, std::vector<T const*> const& data, typename Tens
                       std::size_t axis) {
     std::size_t const n = data.size();
     std::size_t const inner = product_from(shape, axis);
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), n);
-    auto all = Tensor<T>::from_shape(shape);
+    typename Tensor<T>::shape_type with_axis(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    with_axis.push_back(n);
+    for (std::size_t k = axis; k < shape.size(); ++k) with_axis.push_back(shape[k]);
+    auto all = Tensor<T>::from_shape(with_axis);
     T* const to = all.data();
     copy_rows(
         exec, inner == 0 ? 0 : all.size() / inner, inner * sizeof(T),
