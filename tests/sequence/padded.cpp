@@ -95,7 +95,7 @@ TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and come
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[padded]") {
+TEST_CASE("padded: any number of threads has the same bits", "[padded]") {
     auto inputs = large_batches();
     inputs.push_back(wild_batch<float>(random_lod(3, 900, 9, 1), {4}, 2));
     for (auto const& x : inputs) {

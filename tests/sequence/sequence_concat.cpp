@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("every element type is moved as it is, and cut again", "[sequ
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_concat]") {
+TEST_CASE("sequence_concat: any number of threads has the same bits", "[sequence_concat]") {
     for (auto const& x : large_batches()) {
         auto const inputs = companions(x);
         auto const want = plain_concat(inputs);
@@ -103,7 +103,7 @@ TEST_CASE("any number of threads has the same bits", "[sequence_concat]") {
     }
 }
 
-TEST_CASE("the gradient is the adjoint", "[sequence_concat]") {
+TEST_CASE("sequence_concat: the gradient is the adjoint", "[sequence_concat]") {
     LoDTensor<double> const a(batches::eighths({5, 2}, 1), Lod{{0, 2}, {0, 2, 5}});
     LoDTensor<double> const b(batches::eighths({4, 2}, 2), Lod{{0, 2}, {0, 4, 4}});
     auto const joined = sequence_concat(a, b);

@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("every integer type is erased as by the plain loops", "[seque
     }
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_erase]") {
+TEST_CASE("sequence_erase: any number of threads has the same bits", "[sequence_erase]") {
     for (Lod const& lod : {random_lod(1, 90'000, 9, 3), random_lod(2, 13'000, 12, 4), Lod{{0, 300'000}}}) {
         auto const x = tokens_of<std::int64_t>(lod, {});
         REQUIRE(x.value().size() + lod.sequences(lod.levels() - 1) >= rowan::detail::serial_below);

@@ -75,7 +75,7 @@ TEST_CASE("a sequence is repeated as a whole", "[sequence_expand][golden]") {
     CHECK(same(sequence_expand(nested, Lod{{0, 2, 3}}), LoDTensor<float>({1, 2, 3, 1, 2, 3}, Lod{{0, 2, 4, 4}, {0, 1, 3, 4, 6}})));
 }
 
-TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[sequence_expand]", float, double, std::int32_t, bfloat16, test::fixed,
+TEMPLATE_TEST_CASE("sequence_expand: every element type has the bits of the plain loops", "[sequence_expand]", float, double, std::int32_t, bfloat16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](LoDTensor<TestType> const& x) {
         auto const by_lengths = [&](std::size_t n, std::int64_t most, std::uint64_t seed) {
@@ -90,7 +90,7 @@ TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[seque
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_expand]") {
+TEST_CASE("sequence_expand: any number of threads has the same bits", "[sequence_expand]") {
     for (int const threads : {1, 2, 3, 8}) {
         CAPTURE(threads);
         LoDTensor<float> const rows{inputs::wild<float>({20'000, 4}, 1)};
@@ -101,7 +101,7 @@ TEST_CASE("any number of threads has the same bits", "[sequence_expand]") {
     }
 }
 
-TEST_CASE("the gradient is the adjoint", "[sequence_expand]") {
+TEST_CASE("sequence_expand: the gradient is the adjoint", "[sequence_expand]") {
     Lod const lod{{0, 3, 3, 5, 6}};
     auto const check = [&](LoDTensor<double> const& x) {
         auto const y = sequence_expand(x, lod);

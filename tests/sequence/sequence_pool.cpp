@@ -147,7 +147,7 @@ TEST_CASE("sums have blocks of 64, are divided before they are narrowed, and int
     CHECK((sequence_pool(b, Pool::mean).value() == Tensor<bool>{true, false, false}));
 }
 
-TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[sequence_pool]", float, double, std::int32_t, bfloat16, test::fixed,
+TEMPLATE_TEST_CASE("sequence_pool: every element type has the bits of the plain loops", "[sequence_pool]", float, double, std::int32_t, bfloat16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
         for (Pool const pool : all) {
@@ -159,7 +159,7 @@ TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[seque
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_pool]") {
+TEST_CASE("sequence_pool: any number of threads has the same bits", "[sequence_pool]") {
     for (auto const& x : large_batches()) {
         for (Pool const pool : all) {
             CAPTURE(x.lod().rows(), static_cast<int>(pool));
@@ -170,7 +170,7 @@ TEST_CASE("any number of threads has the same bits", "[sequence_pool]") {
     }
 }
 
-TEST_CASE("the gradient is the adjoint", "[sequence_pool]") {
+TEST_CASE("sequence_pool: the gradient is the adjoint", "[sequence_pool]") {
     Lod const lod{{0, 4, 4, 5, 21, 25}};
     for (Pool const pool : all) {
         LoDTensor<double> const x(batches::eighths({25, 3}, 1), lod);
@@ -179,7 +179,7 @@ TEST_CASE("the gradient is the adjoint", "[sequence_pool]") {
     }
 }
 
-TEST_CASE("bad arguments are refused", "[sequence_pool][bad]") {
+TEST_CASE("sequence_pool: bad arguments are refused", "[sequence_pool][bad]") {
     using batches::refusal;
     LoDTensor<std::int32_t> const ids({1, 2}, Lod{{0, 2}});
     LoDTensor<float> const rows{Tensor<float>{1, 2}};

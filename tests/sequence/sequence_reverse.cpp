@@ -30,14 +30,14 @@ TEST_CASE("each sequence is reversed, and nothing else", "[sequence_reverse][gol
     CHECK(same(sequence_reverse(x), LoDTensor<float>({{1, 2}, {5, 6}, {3, 4}}, x.lod())));
 }
 
-TEMPLATE_TEST_CASE("every element type is moved as it is", "[sequence_reverse]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
+TEMPLATE_TEST_CASE("sequence_reverse: every element type is moved as it is", "[sequence_reverse]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         CHECK(same(sequence_reverse(x), plain_reverse(x)));
         CHECK(same(sequence_reverse(sequence_reverse(x)), x));
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_reverse]") {
+TEST_CASE("sequence_reverse: any number of threads has the same bits", "[sequence_reverse]") {
     for (auto const& x : large_batches()) check_threads(plain_reverse(x), [&](Cpu exec) { return sequence_reverse(exec, x); });
 }
 

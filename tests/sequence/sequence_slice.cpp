@@ -69,7 +69,7 @@ TEST_CASE("the part of each sequence", "[sequence_slice][golden]") {
     CHECK(same(sequence_slice(z, {0, 1}, {1, 1}), LoDTensor<float>({{1, 2}, {5, 6}}, Lod{{0, 0, 2}, {0, 1, 2}})));
 }
 
-TEMPLATE_TEST_CASE("every element type is moved as it is", "[sequence_slice]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
+TEMPLATE_TEST_CASE("sequence_slice: every element type is moved as it is", "[sequence_slice]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         for (std::uint64_t seed : std::vector<std::uint64_t>{1, 2, 3}) {
             auto const parts = parts_of(x.lod(), seed);
@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("every element type is moved as it is", "[sequence_slice]", f
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_slice]") {
+TEST_CASE("sequence_slice: any number of threads has the same bits", "[sequence_slice]") {
     for (auto const& x : large_batches()) {
         Parts parts = parts_of(x.lod(), 1);
         if (parts.offset.size() == 1) parts = {{3}, {290'000}};
@@ -91,7 +91,7 @@ TEST_CASE("any number of threads has the same bits", "[sequence_slice]") {
     }
 }
 
-TEST_CASE("the gradient is the adjoint", "[sequence_slice]") {
+TEST_CASE("sequence_slice: the gradient is the adjoint", "[sequence_slice]") {
     LoDTensor<double> const x(batches::eighths({9, 2}, 1), Lod{{0, 4, 4, 9}});
     auto const part = sequence_slice(x, {1, 0, 0}, {3, 0, 2});
     LoDTensor<double> const y(batches::eighths({5, 2}, 2), part.lod());

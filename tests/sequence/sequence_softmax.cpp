@@ -98,7 +98,7 @@ TEST_CASE("large numbers do not overflow, a NaN stays in its sequence and column
     CHECK((std::isnan(y(0, 1)) && std::isnan(y(1, 1)) && std::isnan(y(2, 0))));
 }
 
-TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[sequence_softmax]", float, double, bfloat16, test::fixed) {
+TEMPLATE_TEST_CASE("sequence_softmax: every element type has the bits of the plain loops", "[sequence_softmax]", float, double, bfloat16, test::fixed) {
     for_batches<TestType>([](auto const& x) {
         auto const y = sequence_softmax(x);
         CHECK(same(y, plain_softmax(x)));
@@ -106,7 +106,7 @@ TEMPLATE_TEST_CASE("every element type has the bits of the plain loops", "[seque
     });
 }
 
-TEST_CASE("any number of threads has the same bits", "[sequence_softmax]") {
+TEST_CASE("sequence_softmax: any number of threads has the same bits", "[sequence_softmax]") {
     for (auto const& x : large_batches()) {
         auto const y = plain_softmax(x);
         check_threads(y, [&](Cpu exec) { return sequence_softmax(exec, x); });
@@ -136,7 +136,7 @@ TEST_CASE("the linear map of the gradient is its own adjoint", "[sequence_softma
     CHECK(batches::dot(a, sequence_softmax_grad(y, b).value()) == batches::dot(sequence_softmax_grad(y, a).value(), b));
 }
 
-TEST_CASE("bad arguments are refused", "[sequence_softmax][bad]") {
+TEST_CASE("sequence_softmax: bad arguments are refused", "[sequence_softmax][bad]") {
     using batches::refusal;
     LoDTensor<float> const rows{Tensor<float>{1, 2}};
     LoDTensor<float> const y({1, 1}, Lod{{0, 1, 2}});
