@@ -1,4 +1,4 @@
-// expect: rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else
+// expect: no matching function for call to .*(RowPlan|rowan)|no matching constructor
 #include <rowan/sparse/row_plan.hpp>
 
 #include <vector>

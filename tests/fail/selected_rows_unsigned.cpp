@@ -1,4 +1,4 @@
-// expect: rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else
+// expect: no matching function for call to .*SelectedRows|no matching constructor for initialization of .*SelectedRows
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <vector>

@@ -45,14 +45,6 @@ public:
         }
     }
 
-    /// Other numbers are no ids.
-    template <std::ranges::contiguous_range R>
-    requires(std::is_arithmetic_v<std::ranges::range_value_t<R>> && !id_type<std::ranges::range_value_t<R>>)
-        Ids(R const&) {
-        static_assert(id_type<std::ranges::range_value_t<R>>,
-                      "rowan::Ids: row numbers are std::int32_t or std::int64_t, and nothing else");
-    }
-
     std::size_t size() const noexcept { return size_; }
     shape_type const& shape() const noexcept { return shape_; }
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
