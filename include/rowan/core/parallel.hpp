@@ -79,7 +79,8 @@ inline void team_barrier(int threads) {
 /// A callback f(begin, end) with 64-bit bounds; one of `auto` parameters takes them as they come.
 template <class F>
 concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
-    (!requires { &std::remove_cvref_t<F>::operator(); } || std::invocable<F&, detail::index64, detail::index64>);
+    ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
+     std::invocable<F&, detail::index64, detail::index64>);
 
 /// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
 /// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
