@@ -6,6 +6,7 @@
 #include <rowan/rowan.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,44 +15,74 @@
 namespace test {
 
 template <class I>
-std::string bytes_of(std::vector<I> const& x) {
+std::string seen(std::vector<I> const& x) {
     return {reinterpret_cast<char const*>(x.data()), x.size() * sizeof(I)};
 }
 
 /// All that can be seen of an argument.
 template <class T>
-std::string bytes_of(rowan::Tensor<T> const& t) {
+std::string seen(rowan::Tensor<T> const& t) {
     std::vector<std::size_t> const dims(t.shape().begin(), t.shape().end());
-    return std::to_string(dims.size()) + bytes_of(dims) + std::string(reinterpret_cast<char const*>(t.data()), t.size() * sizeof(T));
+    return std::to_string(dims.size()) + seen(dims) + std::string(reinterpret_cast<char const*>(t.data()), t.size() * sizeof(T));
 }
 
 template <class T>
-std::string bytes_of(rowan::SelectedRows<T> const& g) {
+std::string seen(rowan::SelectedRows<T> const& g) {
     std::vector<std::int64_t> const rows(g.rows().begin(), g.rows().end());
-    return std::to_string(g.height()) + (g.merged() ? "m" : "u") + bytes_of(rows) + bytes_of(g.value());
+    return std::to_string(g.height()) + (g.merged() ? "m" : "u") + seen(rows) + seen(g.value());
 }
 
-inline std::string bytes_of(rowan::RowPlan<> const& plan) {
+inline std::string seen(rowan::RowPlan<> const& plan) {
     std::vector<std::int64_t> all{plan.height(), static_cast<std::int64_t>(plan.size())};
     for (auto const list : {plan.rows(), plan.offsets(), plan.positions()}) all.insert(all.end(), list.begin(), list.end());
-    return bytes_of(all);
+    return seen(all);
 }
 
-/// The `E` that call(execution) throws: the same on 1, 2 and 8 threads, and every one of `x` as it was, byte for byte.
+inline std::string seen(rowan::Lod const& lod) {
+    std::string text = std::to_string(lod.levels());
+    for (std::size_t l = 0; l < lod.levels(); ++l) {
+        text += "|" + seen(std::vector<std::int64_t>(lod[l].begin(), lod[l].end()));
+    }
+    return text;
+}
+
+template <class T>
+std::string seen(rowan::LoDTensor<T> const& x) {
+    return seen(x.lod()) + ":" + seen(x.value());
+}
+
+template <class T>
+std::string seen(rowan::TensorArray<T> const& array) {
+    std::string text = std::to_string(array.size());
+    for (std::size_t i = 0; i < array.size(); ++i) text += array.written(i) ? "[" + seen(array.read(i)) + "]" : std::string("[]");
+    return text;
+}
+
+inline std::string seen(rowan::StepMap<> const& map) {
+    std::vector<std::int64_t> all(map.order().begin(), map.order().end());
+    all.insert(all.end(), map.starts().begin(), map.starts().end());
+    return seen(map.lod()) + std::to_string(map.level()) + seen(all);
+}
+
+/// The `E` that the call throws: the same on 1, 2 and 8 threads where it takes an execution, and every one of `x` as it was.
 template <class E, class Call, class... X>
 E refused(Call const& call, X const&... x) {
-    std::array<std::string, sizeof...(X)> const before{bytes_of(x)...};
+    std::array<std::string, sizeof...(X)> const before{seen(x)...};
     std::optional<E> error;
     for (int const threads : {1, 2, 8}) {
         CAPTURE(threads);
         try {
-            call(rowan::Cpu{threads});
+            if constexpr (std::invocable<Call const&, rowan::Cpu>) {
+                call(rowan::Cpu{threads});
+            } else {
+                call();
+            }
             FAIL_CHECK("nothing was thrown");
         } catch (E const& e) {
             if (error) CHECK(std::string(e.what()) == error->what());
             error = e;
         }
-        std::array<std::string, sizeof...(X)> const after{bytes_of(x)...};
+        std::array<std::string, sizeof...(X)> const after{seen(x)...};
         CHECK((before == after));
     }
     REQUIRE(error);

@@ -8,7 +8,7 @@
 namespace {
 
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
-using test::bytes_of, test::fail_allocation;
+using test::seen, test::fail_allocation;
 
 /// Runs `call` on fresh copies of the arguments that `make` returns, with the N-th allocation failing (or all from the N-th on). After
 /// each failure the arguments are as they were and no block has leaked; at last the call succeeds. How many allocations it made.
@@ -23,7 +23,7 @@ std::size_t survives(Make const& make, Call const& call) {
     std::size_t n = 0;
     for (bool const ever_after : {false, true}) {
         auto x = make();
-        auto const before = bytes_of(x);
+        auto const before = seen(x);
         for (n = 1;; ++n) {
             CAPTURE(n, ever_after);
             std::ptrdiff_t const blocks = test::live_blocks();
@@ -37,10 +37,10 @@ std::size_t survives(Make const& make, Call const& call) {
             fail_allocation(0);
             if (!threw) break;
             CHECK(test::live_blocks() == blocks);
-            CHECK((bytes_of(x) == before));
+            CHECK((seen(x) == before));
             REQUIRE(n < 500);
         }
-        CHECK((bytes_of(x) == bytes_of(want)));
+        CHECK((seen(x) == seen(want)));
     }
     return n - 1;
 }
@@ -63,10 +63,10 @@ struct Arguments {
     }
 };
 
-std::string bytes_of(Arguments const& x) {
-    using test::bytes_of;
-    return bytes_of(x.ids) + bytes_of(x.table) + bytes_of(x.state[0]) + bytes_of(x.state[1]) + bytes_of(x.state[2]) + bytes_of(x.g) +
-           bytes_of(x.plan) + bytes_of(x.out);
+std::string seen(Arguments const& x) {
+    using test::seen;
+    return seen(x.ids) + seen(x.table) + seen(x.state[0]) + seen(x.state[1]) + seen(x.state[2]) + seen(x.g) +
+           seen(x.plan) + seen(x.out);
 }
 
 }  // namespace

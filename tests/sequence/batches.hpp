@@ -1,7 +1,8 @@
-// tests/sequence/batches.hpp: batches of sequences, plain versions of what becomes of them, and calls that must be refused.
+// tests/sequence/batches.hpp: batches of sequences and plain versions of what becomes of them.
 #pragma once
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -9,14 +10,11 @@
 #include <rowan/sequence/tensor_array.hpp>
 
 #include <algorithm>
-#include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <type_traits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -27,6 +25,7 @@ using List = std::vector<std::int64_t>;
 using Lists = std::vector<List>;
 using Shape = Tensor<float>::shape_type;
 using reference::same;
+using test::refused, test::refusal, test::seen;
 
 template <class T>
 bool same(LoDTensor<T> const& a, LoDTensor<T> const& b) {
@@ -135,66 +134,6 @@ inline Tensor<double> eighths(Shape const& shape, std::uint64_t seed) {
     auto t = Tensor<double>::from_shape(shape);
     for (double& x : t) x = static_cast<double>(random.below(81) - 40) / 8;
     return t;
-}
-
-// All that can be seen of an argument.
-template <class T>
-std::string seen(Tensor<T> const& t) {
-    std::string text;
-    for (std::size_t const n : t.shape()) text += std::to_string(n) + ",";
-    return text + std::string(reinterpret_cast<char const*>(t.data()), t.size() * sizeof(T));
-}
-inline std::string seen(Lod const& lod) {
-    std::string text;
-    for (std::size_t l = 0; l < lod.levels(); ++l) {
-        text += "|";
-        for (std::int64_t const x : lod[l]) text += std::to_string(x) + ",";
-    }
-    return text;
-}
-template <class T>
-std::string seen(LoDTensor<T> const& x) {
-    return seen(x.lod()) + ":" + seen(x.value());
-}
-template <class T>
-std::string seen(TensorArray<T> const& array) {
-    std::string text = std::to_string(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) text += array.written(i) ? std::string("[") + seen(array.read(i)) + "]" : "[]";
-    return text;
-}
-inline std::string seen(StepMap<> const& map) {
-    return seen(map.lod()) + std::to_string(map.level()) + seen(map.order()) + seen(Lod(Lists{list(map.starts())}));
-}
-
-/// The `E` that the call throws: the same on 1, 2 and 8 threads where it takes an execution, and every one of `x` as it was.
-template <class E, class Call, class... X>
-E refused(Call const& call, X const&... x) {
-    std::array<std::string, sizeof...(X)> const before{seen(x)...};
-    std::optional<E> error;
-    for (int const threads : {1, 2, 8}) {
-        CAPTURE(threads);
-        try {
-            if constexpr (std::invocable<Call const&, Cpu>) {
-                call(Cpu{threads});
-            } else {
-                call();
-            }
-            FAIL_CHECK("nothing was thrown");
-        } catch (E const& e) {
-            if (error) CHECK(std::string(e.what()) == error->what());
-            error = e;
-        }
-        std::array<std::string, sizeof...(X)> const after{seen(x)...};
-        CHECK((before == after));
-    }
-    REQUIRE(error);
-    return *error;
-}
-
-/// The text of that error.
-template <class E, class Call, class... X>
-std::string refusal(Call const& call, X const&... x) {
-    return refused<E>(call, x...).what();
 }
 
 }  // namespace batches

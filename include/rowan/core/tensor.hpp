@@ -130,11 +130,7 @@ public:
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
     Tensor slice(std::size_t begin, std::size_t end) const {
-        std::size_t const rows = checked_rows();
-        if (end > rows)
-            throw IndexError("slice", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(rows) + 1);
-        if (begin > end)
-            throw IndexError("slice", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+        detail::check_range("slice", begin, end, checked_rows());
         shape_type shape = this->shape();
         shape[0] = end - begin;
         return alias(begin * row_size(), (end - begin) * row_size(), shape);

@@ -3,7 +3,9 @@
 
 #include <rowan/core/error.hpp>
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -31,6 +33,20 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
         bytes *= dim;
     }
     return empty ? 0 : bytes / element_bytes;
+}
+
+/// errors   IndexError unless begin <= end <= count
+inline void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
+    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
+    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
+    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+}
+
+/// Is x a whole number that I holds?
+template <class I>
+bool is_whole(double x) noexcept {
+    using limits = std::numeric_limits<I>;
+    return x == std::trunc(x) && x >= static_cast<double>(limits::min()) && x < std::ldexp(1.0, limits::digits);
 }
 
 /// The product of the dims from `first` on.

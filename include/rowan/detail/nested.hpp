@@ -4,11 +4,9 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/detail/checked.hpp>
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -67,10 +65,7 @@ private:
         } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
             if constexpr (std::integral<U> && !std::same_as<U, bool>) {
                 if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
-            } else if (!(static_cast<double>(number) == std::trunc(static_cast<double>(number)) &&
-                         static_cast<double>(number) >= static_cast<double>(std::numeric_limits<T>::min()) &&
-                         static_cast<double>(number) <
-                             -2.0 * (static_cast<double>(std::numeric_limits<T>::max() / -2 - 1)))) {
+            } else if (!is_whole<T>(static_cast<double>(number))) {
                 throw bad_number(static_cast<double>(number));
             }
             return static_cast<T>(number);

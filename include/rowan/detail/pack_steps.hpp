@@ -8,7 +8,6 @@
 #include <rowan/sequence/step_map.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -38,41 +37,40 @@ inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vec
     return Lod(levels);
 }
 
-/// Row by row: slot t holds one row for each of its elements.
-template <class T>
-void pack_rows(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const& map, std::size_t width, T* out) {
-    // The place in the steps of a row that is asked for; rows come in ascending order but for the first.
-    struct Cursor {
-        std::vector<LoDTensor<T>> const* slots;
-        std::span<std::int64_t const> starts;
-        std::size_t width;
-        std::size_t t = 0;
-
-        T const* operator()(std::size_t i) {
-            auto const place = static_cast<std::int64_t>(i);
-            if (place < starts[t] || place >= starts[t + 1]) {
-                t = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
-            }
-            return (*slots)[t].value().data() + (i - static_cast<std::size_t>(starts[t])) * width;
-        }
-    };
+/// The rows of steps, from(i) being where row i of all steps lies, in the places of their elements. `shape` is theirs but for the first dim.
+template <class T, class From>
+LoDTensor<T> pack_rows(Cpu exec, StepMap<> const& map, typename Tensor<T>::shape_type shape, From const& from) {
     auto const elements = map.elements();
-    copy_rows(exec, elements.size(), width * sizeof(T), Cursor{&slots, map.starts(), width},
-              [=](std::size_t i) { return out + static_cast<std::size_t>(elements[i]) * width; });
+    shape[0] = elements.size();
+    auto value = Tensor<T>::from_shape(shape);
+    std::size_t const width = value.row_size();
+    copy_rows(exec, elements.size(), width * sizeof(T), from,
+              [=, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(elements[i]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), {})};
 }
 
-/// The same for steps whose rows lie in one block.
+/// Where a row of all steps lies, if slot t holds those of step t; best asked for in ascending order.
+template <class T>
+struct SlotRows {
+    std::vector<LoDTensor<T>> const* slots;
+    std::span<std::int64_t const> starts;
+    std::size_t width;
+    std::size_t t = 0;
+
+    T const* operator()(std::size_t i) {
+        auto const place = static_cast<std::int64_t>(i);
+        if (place < starts[t] || place >= starts[t + 1]) {
+            t = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+        }
+        return (*slots)[t].value().data() + (i - static_cast<std::size_t>(starts[t])) * width;
+    }
+};
+
+/// The steps of a batch whose rows lie in one block.
 template <class T>
 LoDTensor<T> pack_block(Cpu exec, Tensor<T> const& block, StepMap<> const& map) {
-    auto value = Tensor<T>::from_shape(block.shape());
-    std::size_t const width = block.row_size();
-    T const* const from = block.data();
-    T* const to = value.data();
-    auto const elements = map.elements();
-    copy_rows(
-        exec, elements.size(), width * sizeof(T), [=](std::size_t i) { return from + i * width; },
-        [=](std::size_t i) { return to + static_cast<std::size_t>(elements[i]) * width; });
-    return {std::move(value), join_levels(map.lod(), map.level(), {})};
+    return pack_rows<T>(exec, map, block.shape(),
+                        [from = block.data(), width = block.row_size()](std::size_t i) { return from + i * width; });
 }
 
 /// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
@@ -82,12 +80,7 @@ LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMa
     std::size_t const count = map.elements().size();
     std::size_t const width = product_from(shape, 1);
     if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    if (levels == 0) {
-        shape[0] = count;
-        auto value = Tensor<T>::from_shape(shape);
-        pack_rows(exec, slots, map, width, value.data());
-        return {std::move(value), join_levels(map.lod(), map.level(), {})};
-    }
+    if (levels == 0) return pack_rows<T>(exec, map, shape, SlotRows<T>{&slots, map.starts(), width});
     // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
     std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
     std::vector<T const*> rows(count);

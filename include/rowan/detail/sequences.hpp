@@ -4,16 +4,15 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -41,8 +40,7 @@ template <class T>
 T checked_number(char const* field, double x) {
     using S = sum_t<T>;
     if constexpr (std::integral<S>) {
-        using limits = std::numeric_limits<std::conditional_t<std::integral<T>, T, S>>;
-        if (!(x == std::trunc(x) && x >= static_cast<double>(limits::min()) && x < std::ldexp(1.0, limits::digits)))
+        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
             throw ValueError(field, x, "a whole number that the element type holds");
     }
     return dtype<T>::narrow(constant<S>(x));

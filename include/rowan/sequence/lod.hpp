@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/detail/checked.hpp>
 
 #include <algorithm>
 #include <array>
@@ -145,10 +146,7 @@ public:
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     Lod slice_levels(std::size_t begin, std::size_t end) const {
-        if (end > levels_)
-            throw IndexError("slice_levels", 1, static_cast<std::int64_t>(end), static_cast<std::int64_t>(levels_) + 1);
-        if (begin > end)
-            throw IndexError("slice_levels", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+        detail::check_range("slice_levels", begin, end, levels_);
         Lod lod;
         lod.memory_ = memory_;
         lod.levels_ = end - begin;

@@ -1,16 +1,14 @@
 // rowan/sequence/reorder.hpp: reorder, sequences brought into the order of an unpacked batch.
 #pragma once
 
-#include <rowan/detail/arguments.hpp>
-#include <rowan/detail/copy_rows.hpp>
-#include <rowan/detail/step_rows.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/detail/pick_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -24,40 +22,7 @@ LoDTensor<T> permuted(Cpu exec, LoDTensor<T> const& x, std::size_t sequences, Fr
     if (x.size() != sequences)
         throw ShapeError("x.size()", std::to_string(x.size()),
                          std::to_string(sequences) + ", the number of sequences of the map");
-    Lod const& lod = x.lod();
-    std::size_t const width = x.value().row_size();
-    T const* const data = x.value().data();
-    auto value = Tensor<T>::from_shape(x.shape());
-    T* const to = value.data();
-    if (lod.empty()) {
-        copy_rows(
-            exec, sequences, width * sizeof(T), [&](std::size_t j) { return data + from(j) * width; },
-            [=](std::size_t j) { return to + j * width; });
-        return value;
-    }
-    // begin[l]: where what belongs to each sequence begins in level l; the last counts rows
-    auto const first = [&](std::size_t l, std::size_t s) {
-        auto q = static_cast<std::int64_t>(s);
-        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
-        return q;
-    };
-    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    for (std::size_t l = 0; l < lod.levels(); ++l) {
-        auto const offsets = lod[l];
-        for (std::size_t j = 0; j < sequences; ++j) {
-            auto const end = static_cast<std::size_t>(first(l, from(j) + 1));
-            for (auto q = static_cast<std::size_t>(first(l, from(j))); q < end; ++q)
-                lengths[l].push_back(offsets[q + 1] - offsets[q]);
-        }
-    }
-    std::vector<std::int64_t> rows{0};
-    for (std::size_t j = 0; j < sequences; ++j)
-        rows.push_back(rows.back() + first(lod.levels(), from(j) + 1) - first(lod.levels(), from(j)));
-    copy_blocks(
-        exec, rows, width * sizeof(T),
-        [&](std::size_t j) { return data + static_cast<std::size_t>(first(lod.levels(), from(j))) * width; },
-        [&](std::size_t j) { return to + static_cast<std::size_t>(rows[j]) * width; });
-    return {std::move(value), Lod::from_lengths(lengths)};
+    return pick_sequences(exec, x, sequences, from);
 }
 
 }  // namespace detail

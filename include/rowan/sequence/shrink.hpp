@@ -3,6 +3,7 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/pick_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
@@ -57,15 +58,7 @@ Tensor<T> shrink(Cpu exec, Tensor<T> const& x, StepMap<> const& map, std::size_t
     std::size_t const count = map.step_size(t);
     if (map.sorted()) return x.slice(0, count);
     auto const kept = detail::survivors(map, t, x.shape()[0]);
-    auto shape = x.shape();
-    shape[0] = count;
-    auto out = Tensor<T>::from_shape(shape);
-    std::size_t const width = x.row_size();
-    detail::copy_rows(
-        exec, count, width * sizeof(T),
-        [&](std::size_t i) { return x.data() + static_cast<std::size_t>(kept[i]) * width; },
-        [&, to = out.data()](std::size_t i) { return to + i * width; });
-    return out;
+    return detail::pick_sequences(exec, LoDTensor<T>(x.share()), count, [&](std::size_t i) { return kept[i]; });
 }
 
 template <class T>
@@ -77,29 +70,7 @@ LoDTensor<T> shrink(Cpu exec, LoDTensor<T> const& x, StepMap<> const& map, std::
     Lod const& lod = x.lod();
     if (!map.sorted()) {
         auto const kept = detail::survivors(map, t, x.size());
-        std::vector<LoDTensor<T>> parts;
-        std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-        std::vector<std::int64_t> rows{0}, from;
-        for (std::int64_t const s : kept) {
-            std::int64_t begin = s, end = s + 1;
-            for (std::size_t l = 0; l < lod.levels(); ++l) {
-                for (std::int64_t q = begin; q < end; ++q)
-                    lengths[l].push_back(lod[l][static_cast<std::size_t>(q) + 1] - lod[l][static_cast<std::size_t>(q)]);
-                begin = lod[l][static_cast<std::size_t>(begin)];
-                end = lod[l][static_cast<std::size_t>(end)];
-            }
-            from.push_back(begin);
-            rows.push_back(rows.back() + end - begin);
-        }
-        auto shape = x.shape();
-        shape[0] = static_cast<std::size_t>(rows.back());
-        auto out = Tensor<T>::from_shape(shape);
-        std::size_t const width = x.value().row_size();
-        detail::copy_blocks(
-            exec, rows, width * sizeof(T),
-            [&](std::size_t i) { return x.value().data() + static_cast<std::size_t>(from[i]) * width; },
-            [&, to = out.data()](std::size_t i) { return to + static_cast<std::size_t>(rows[i]) * width; });
-        return {std::move(out), Lod::from_lengths(lengths)};
+        return detail::pick_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
     }
     std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
     std::size_t last = count;

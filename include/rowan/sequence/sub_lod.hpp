@@ -1,7 +1,7 @@
 // rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
 #pragma once
 
-#include <rowan/core/error.hpp>
+#include <rowan/detail/checked.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -23,10 +23,7 @@ struct SubLod {
 /// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
 /// cost     O(offsets of the result)
 inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
-    auto const count = static_cast<std::int64_t>(lod.sequences(level));
-    if (std::cmp_greater(end, count)) throw IndexError("sequences", 1, static_cast<std::int64_t>(end), count + 1);
-    if (begin > end)
-        throw IndexError("sequences", 0, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end) + 1);
+    detail::check_range("sequences", begin, end, lod.sequences(level));
     std::vector<std::vector<std::int64_t>> levels;
     for (; level < lod.levels(); ++level) {
         auto const part = lod[level].subspan(begin, end - begin + 1);

@@ -7,6 +7,7 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/pack_steps.hpp>
+#include <rowan/detail/slot_kind.hpp>
 #include <rowan/detail/stack_parts.hpp>
 #include <rowan/detail/step_rows.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -56,9 +57,7 @@ public:
         slots_.swap(other.slots_);
         packed_.swap(other.packed_);
         layout_.swap(other.layout_);
-        std::swap(element_shape_, other.element_shape_);
-        std::swap(levels_, other.levels_);
-        std::swap(known_, other.known_);
+        std::swap(kind_, other.kind_);
         std::swap(unstacked_, other.unstacked_);
     }
 
@@ -76,7 +75,7 @@ public:
         auto const begin = static_cast<std::size_t>(layout_->rows[index]);
         auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
         auto rows = packed_.slice(begin, end);
-        if (unstacked_) rows = rows.reshaped(element_shape_);
+        if (unstacked_) rows = rows.reshaped(kind_.shape);
         return {std::move(rows), detail::StepLayout::lod(layout_, index)};
     }
 
@@ -86,7 +85,7 @@ public:
     template <std::same_as<LoDTensor<T>> L>  // so that braces make a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true) {
         value.check();
-        check_element(value, "value");
+        kind_.check(value);
         if (index >= max_size())
             throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
         make_slots();
@@ -97,7 +96,7 @@ public:
         } else {
             *slots_[index] = value;
         }
-        know_element(value);
+        kind_.know(value);
     }
     void write(std::size_t index, Tensor<T> const& value, bool data_shared = true) {
         write(index, LoDTensor<T>(value.share()), data_shared);
@@ -151,15 +150,15 @@ public:
         if (axis >= shape.size())
             throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
         TensorArray array;
-        array.element_shape_ = shape;
-        array.element_shape_.erase(array.element_shape_.begin() + static_cast<std::ptrdiff_t>(axis));
+        array.kind_.shape = shape;
+        array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
         std::size_t const n = shape[axis];
         array.packed_ = detail::unstack_parts(exec, tensor, axis);
         auto layout = std::make_shared<detail::StepLayout>();
         for (std::size_t i = 0; i <= n; ++i) layout->rows.push_back(static_cast<std::int64_t>(i));
         array.layout_ = std::move(layout);
         array.unstacked_ = true;
-        array.known_ = true;
+        array.kind_.known = true;
         return array;
     }
 
@@ -182,7 +181,7 @@ public:
             throw IndexError("indices", twice, "= " + std::to_string(indices[twice]) + " stands there already");
         if (sorted.empty()) return;
         auto const parts = unstack(value);
-        check_element(parts.read(0), "value");
+        kind_.check(parts.read(0));
         make_slots();
         if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
             slots_.resize(last + 1);  // the last that may throw
@@ -195,11 +194,11 @@ public:
     Tensor<T> concat() const { return concat(Cpu{}); }
     Tensor<T> concat(Cpu exec) const {
         check_all_written();
-        if (known_ && element_shape_.empty()) throw ShapeError("slot rank", "0", "at least 1");
+        if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
         std::vector<std::int64_t> starts{0};
         for (std::size_t i = 0; i < size(); ++i)
             starts.push_back(starts.back() + static_cast<std::int64_t>(read(i).shape()[0]));
-        shape_type shape = known_ ? element_shape_ : shape_type{0};
+        shape_type shape = kind_.known ? kind_.shape : shape_type{0};
         shape[0] = static_cast<std::size_t>(starts.back());
         auto all = Tensor<T>::from_shape(shape);
         std::size_t const width = all.row_size();
@@ -218,7 +217,7 @@ public:
         layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
         array.layout_ = std::move(layout);
         array.packed_ = tensor;
-        array.know_element(cut.share().value());
+        array.kind_.know(cut.share().value());
         return array;
     }
 
@@ -249,9 +248,9 @@ public:
         input.check();
         detail::check_map(input.lod(), map);
         TensorArray array;
-        array.know_element(input.value().share());
+        array.kind_.know(input.value().share());
         array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
-        array.levels_ = array.layout_->levels.size();
+        array.kind_.levels = array.layout_->levels.size();
         return array;
     }
 
@@ -266,7 +265,7 @@ public:
         if (size() != map.steps())
             throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
         check_all_written();
-        bool const rows_in_block = layout_ && !unstacked_ && levels_ == 0;
+        bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
         std::vector<LoDTensor<T>> slots;
         if (!rows_in_block) slots.reserve(size());
         for (std::size_t t = 0; t < size(); ++t) {
@@ -277,9 +276,9 @@ public:
             throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
                              std::to_string(map.step_size(t)) + ", the map's");
         }
-        shape_type const shape = known_ ? element_shape_ : shape_type{0};
+        shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
         if (rows_in_block) return detail::pack_block(exec, packed_, map);
-        return detail::pack_steps<T>(exec, slots, map, shape, levels_);
+        return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
     }
 
 private:
@@ -290,24 +289,6 @@ private:
     }
     void check_all_written() const {
         for (std::size_t i = 0; i < size(); ++i) check_written(i);
-    }
-
-    void check_element(LoDTensor<T> const& value, char const* field) const {
-        if (!known_) return;
-        shape_type like = element_shape_;
-        if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
-        if (value.shape() != like)
-            throw ShapeError(std::string(field) + ".shape()", detail::shape_text(value.shape()),
-                             detail::shape_text(like));
-        if (value.lod().levels() != levels_)
-            throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(value.lod().levels()),
-                             std::to_string(levels_));
-    }
-    void know_element(LoDTensor<T> const& value) {
-        if (known_) return;
-        element_shape_ = value.shape();
-        levels_ = value.lod().levels();
-        known_ = true;
     }
 
     // From one block to slots of their own, before one of them is replaced.
@@ -322,7 +303,7 @@ private:
     }
 
     Tensor<T> stack_slots(Cpu exec, Ids<> const& indices, std::size_t axis) const {
-        shape_type shape = known_ ? element_shape_ : shape_type{};
+        shape_type shape = kind_.known ? kind_.shape : shape_type{};
         std::vector<T const*> data;
         for (std::size_t i = 0; i < indices.size(); ++i) {
             auto const slot = read(static_cast<std::size_t>(indices[i]));
@@ -341,9 +322,7 @@ private:
     std::vector<std::optional<LoDTensor<T>>> slots_;  // where no layout is
     Tensor<T> packed_;                                // else the rows of all slots
     std::shared_ptr<detail::StepLayout const> layout_;
-    shape_type element_shape_{};  // of the first write, whose first dim may vary
-    std::size_t levels_ = 0;
-    bool known_ = false;
+    detail::SlotKind<T> kind_;
     bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
 };
 
