@@ -41,7 +41,7 @@ inline std::string seen(rowan::RowPlan<> const& plan) {
 inline std::string seen(rowan::Lod const& lod) {
     std::string text = std::to_string(lod.levels());
     for (std::size_t l = 0; l < lod.levels(); ++l) {
-        text += "|" + seen(std::vector<std::int64_t>(lod[l].begin(), lod[l].end()));
+        text.append("|").append(seen(std::vector<std::int64_t>(lod[l].begin(), lod[l].end())));
     }
     return text;
 }
@@ -54,7 +54,11 @@ std::string seen(rowan::LoDTensor<T> const& x) {
 template <class T>
 std::string seen(rowan::TensorArray<T> const& array) {
     std::string text = std::to_string(array.size());
-    for (std::size_t i = 0; i < array.size(); ++i) text += array.written(i) ? "[" + seen(array.read(i)) + "]" : std::string("[]");
+    for (std::size_t i = 0; i < array.size(); ++i) {
+        text += '[';
+        if (array.written(i)) text += seen(array.read(i));
+        text += ']';
+    }
     return text;
 }
 
