@@ -45,8 +45,9 @@ inline LoDTensor<float> batch(Lod const& lod) { return {counted({static_cast<std
 
 template <class T>
 LoDTensor<T> wild_batch(Lod const& lod, Shape const& row_shape, std::uint64_t seed) {
-    Shape shape{static_cast<std::size_t>(lod.rows())};
-    shape.insert(shape.end(), row_shape.begin(), row_shape.end());
+    Shape shape;
+    shape.push_back(static_cast<std::size_t>(lod.rows()));
+    for (std::size_t const dim : row_shape) shape.push_back(dim);
     return {inputs::wild<T>(shape, seed), lod};
 }
 
