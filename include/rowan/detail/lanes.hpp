@@ -201,6 +201,17 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
     for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
 }
 
+/// to[i] = map(from[i]...) for i in [0, n), of any number of arrays. `to` is only written.
+template <class S, class Map, class To, class... From>
+ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    }
+    for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
 /// The same without a map: a conversion.
 template <class S, class From, class To>
 ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {

@@ -1,0 +1,35 @@
+// rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/lanes.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+/// Elements per range that a thread takes.
+inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
+
+template <class T, class U>
+void check_same_shape(char const* field, Tensor<T> const& x, Tensor<U> const& like) {
+    if (x.shape() != like.shape())
+        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+}
+
+/// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
+template <class S, class Map, class T, class... More>
+Tensor<T> zip_elements(Cpu exec, Map const& map, Tensor<T> const& x, Tensor<More> const&... more) {
+    auto out = Tensor<T>::from_shape(x.shape());
+    T* const to = out.data();
+    bool const serial = threads_for(exec, x.size()) == 1;
+    parallel_for(exec, x.size(), serial ? x.size() : elementwise_grain, [&](std::size_t begin, std::size_t end) {
+        zip_lanes<S>(map, end - begin, to + begin, x.data() + begin, (more.data() + begin)...);
+    });
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail

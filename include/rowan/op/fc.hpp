@@ -1,0 +1,68 @@
+// rowan/op/fc.hpp: fc, a fully connected layer.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/op/matmul.hpp>
+#include <rowan/op/sum_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// x · w + b
+/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
+/// errors   ShapeError if ranks or dims do not match
+/// cost     2 · n · inputs · outputs operations, by a BLAS for float and double; the same bits for any number of threads
+template <class T>
+Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b) {
+    detail::check_matrix("x", x);
+    detail::check_matrix("w", w);
+    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
+    if (w.shape(0) != inputs)
+        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+    if (b.dimension() != 1 || b.shape(0) != outputs)
+        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+    auto out = Tensor<T>::from_shape({n, outputs});
+    for (std::size_t i = 0; i < n; ++i) std::copy_n(b.data(), outputs, out.data() + i * outputs);
+    if (inputs != 0)
+        detail::multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs}, out.data(), true);
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
+    return fc(Device{}, x, w, b);
+}
+
+struct fc_op {
+    static constexpr std::string_view name = "fc";
+    using inputs = slots<slot::x, slot::w, slot::b>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                            grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
+        infer::matrix("fc: x", x);
+        infer::matrix("fc: w", w);
+        infer::dense("fc: b", b);
+        infer::rank("fc: b", b, 1, "1");
+        infer::same_dtype("fc: w", w, x);
+        infer::same_dtype("fc: b", b, x);
+        infer::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
+        return {VarType::LOD_TENSOR,
+                x.dtype,
+                {x.dims[0], infer::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return fc(exec, x, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,130 @@
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator on values whose types are known.
+#pragma once
+
+#include <rowan/op/registry.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// No attributes.
+struct no_attributes {
+    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
+};
+
+namespace detail {
+
+template <class Op>
+struct attributes_of {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_of<Op> {
+    using type = typename Op::attributes;
+};
+
+/// What is in a slot.
+template <class Slot, class V>
+struct SlotValue {
+    V value;
+};
+
+template <class... Entry>
+struct SlotValues : Entry... {};
+template <class... Entry>
+SlotValues(Entry...) -> SlotValues<Entry...>;
+
+template <class Slot, class V>
+V const& value_of(SlotValue<Slot, V> const& entry) {
+    return entry.value;
+}
+
+template <class Slot, class V>
+std::true_type has_value(SlotValue<Slot, V> const&);
+template <class Slot>
+std::false_type has_value(...);
+
+/// A kernel's result as a tuple.
+template <class V>
+std::tuple<V> as_tuple(V value) {
+    return std::tuple<V>(std::move(value));
+}
+template <class... V>
+std::tuple<V...> as_tuple(std::tuple<V...> values) {
+    return values;
+}
+
+/// Calls Op::run, with the attributes where it takes them.
+template <class Op, class Device, class Attributes, class... In>
+auto run_op(Device exec, Attributes const& attributes, In const&... in) {
+    if constexpr (requires { Op::run(exec, in..., attributes); }) {
+        return as_tuple(Op::run(exec, in..., attributes));
+    } else {
+        return as_tuple(Op::run(exec, in...));
+    }
+}
+
+template <class Device, class Attributes, class Values>
+auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+    return values;
+}
+template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+               grad_rules<Rule, Rest...>) {
+    auto made = [&]<class... In>(slots<In...>) {
+        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
+    }(typename Rule::reads{});
+    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
+            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
+    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+}
+
+}  // namespace detail
+
+template <class Op>
+using attributes_of = typename detail::attributes_of<Op>::type;
+
+/// What an operator without a gradient for one of its inputs gives for it.
+struct no_value {};
+
+/// The gradients of an operator's inputs, as a tuple; no_value for an input that has none, such as ids.
+///
+///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
+///
+/// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
+auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
+               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
+    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
+                      sizeof...(OutGrad) == Op::outputs::size,
+                  "rowan::gradients: as many values as the operator has slots");
+    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
+        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
+                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
+                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
+                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
+        }
+        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
+    }(typename Op::inputs{}, typename Op::outputs{});
+    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
+    return [&]<class... I>(slots<I...>) {
+        auto const one = [&]<class Slot>(Slot*) {
+            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                return detail::value_of<grad_of<Slot>>(all);
+            } else {
+                return no_value{};
+            }
+        };
+        return std::tuple(one(static_cast<I*>(nullptr))...);
+    }(typename Op::inputs{});
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,109 @@
+// rowan/op/matmul.hpp: matmul, the product of two matrices, and its operators.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/matmul.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+void check_matrix(char const* field, Tensor<T> const& x) {
+    if (x.dimension() != 2) throw ShapeError(std::string(field) + " rank", std::to_string(x.dimension()), "2");
+}
+
+}  // namespace detail
+
+/// The product x · y, either of them transposed where its flag says so.
+/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
+/// errors   ShapeError if one is no matrix or the inner dims differ
+/// cost     2 · n · k · m operations, by a BLAS for float and double; the same bits for any number of threads
+template <class T>
+Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpose_x = false, bool transpose_y = false) {
+    detail::check_matrix("x", x);
+    detail::check_matrix("y", y);
+    std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
+                      m = y.shape(transpose_y ? 0 : 1);
+    if (std::size_t const inner = y.shape(transpose_y ? 1 : 0); inner != k) {
+        throw ShapeError(transpose_y ? "y.shape(1)" : "y.shape(0)", std::to_string(inner),
+                         std::to_string(k) + ", the inner dim of x");
+    }
+    auto out = Tensor<T>::from_shape({n, m});
+    if (k == 0) out.fill(dtype<T>::narrow(typename dtype<T>::sum{}));
+    if (k != 0) {
+        detail::multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x}, {y.data(), y.shape(1), transpose_y},
+                            out.data(), false);
+    }
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
+                         bool transpose_y = false) {
+    return matmul(Device{}, x, y, transpose_x, transpose_y);
+}
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+
+/// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
+using mul_op = matmul_op<false, false>;
+using mul_nt_op = matmul_op<false, true>;
+using mul_tn_op = matmul_op<true, false>;
+
+namespace detail {
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_grad;
+template <>
+struct matmul_grad<false, false> {  // x · y
+    using type = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matmul_grad<false, true> {  // x · yᵀ
+    using type = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matmul_grad<true, false> {  // xᵀ · y
+    using type = grad_rules<grad_rule<mul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+
+}  // namespace detail
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_op {
+    static_assert(!(transpose_x && transpose_y), "rowan::matmul_op: transpose the product instead of both factors");
+    static constexpr std::string_view name = transpose_x ? "mul_tn" : transpose_y ? "mul_nt" : "mul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        infer::matrix("mul: x", x);
+        infer::matrix("mul: y", y);
+        infer::same_dtype("mul: y", y, x);
+        infer::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        return {VarType::LOD_TENSOR,
+                x.dtype,
+                {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                transpose_x ? 0 : x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return matmul(exec, x, y, transpose_x, transpose_y);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,75 @@
+// rowan/op/sigmoid.hpp: sigmoid, 1 / (1 + exp(-x)) of every element.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+template <class T>
+Tensor<T> sigmoid(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    return detail::zip_elements<S>(
+        exec, [](auto const& a) { return detail::logistic(a); }, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
+/// errors   ShapeError if the shapes differ
+template <class T>
+Tensor<T> sigmoid_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
+    using S = detail::sum_t<T>;
+    detail::check_same_shape("out_grad", out_grad, out);
+    auto const formula = []<class V>(V const& y, V const& g) {
+        return detail::product(g, detail::product(y, V(detail::constant<V>(1.0) - y)));
+    };
+    return detail::zip_elements<S>(exec, formula, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
+    return sigmoid(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return sigmoid_grad(Device{}, out, out_grad);
+}
+
+struct sigmoid_grad_op {
+    static constexpr std::string_view name = "sigmoid_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return infer::elementwise("sigmoid_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return sigmoid_grad(exec, out, out_grad);
+    }
+};
+
+struct sigmoid_op {
+    static constexpr std::string_view name = "sigmoid";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sigmoid_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("sigmoid: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return sigmoid(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,67 @@
+// rowan/op/slots.hpp: slots, the names of what an operator reads and writes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// A list of slots: tag types with a `name`. That of an operator's inputs is the order of run's arguments.
+template <class... Slot>
+struct slots {
+    static constexpr std::size_t size = sizeof...(Slot);
+    static constexpr std::array<std::string_view, size> names{Slot::name...};
+
+    template <class S>
+    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
+
+    /// The position of a slot in the list; size if it is not there.
+    template <class S>
+    static constexpr std::size_t index = [] {
+        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
+        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+    }();
+};
+
+/// The gradient of what is in a slot, named as in descriptors: w@GRAD.
+template <class Slot>
+struct grad_of {
+private:
+    static constexpr std::string_view suffix = "@GRAD";
+    static constexpr auto text = [] {
+        std::array<char, Slot::name.size() + suffix.size()> text{};
+        std::copy(suffix.begin(), suffix.end(), std::copy(Slot::name.begin(), Slot::name.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view name{text.data(), text.size()};
+};
+
+/// The slots that many operators have. An operator of a user's own may bring others: any type with a `name`.
+namespace slot {
+
+#define ROWAN_SLOT(slot)                                \
+    struct slot {                                       \
+        static constexpr std::string_view name = #slot; \
+    };
+ROWAN_SLOT(x)       // the input
+ROWAN_SLOT(y)       // a second one
+ROWAN_SLOT(w)       // weight
+ROWAN_SLOT(b)       // bias
+ROWAN_SLOT(out)     // the result
+ROWAN_SLOT(ids)     // rows of a table
+ROWAN_SLOT(label)   // what a loss compares with
+ROWAN_SLOT(param)   // what an optimizer changes
+ROWAN_SLOT(grad)    // its gradient
+ROWAN_SLOT(h_prev)  // the state before a step
+ROWAN_SLOT(c_prev)  // the cell before a step
+ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
+#undef ROWAN_SLOT
+
+}  // namespace slot
+
+}  // namespace rowan::inline v0

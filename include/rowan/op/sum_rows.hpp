@@ -1,0 +1,105 @@
+// rowan/op/sum_rows.hpp: sum_rows, the sum of all rows of a tensor.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
+/// shapes   x [n, ...] -> [...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x
+template <class T>
+Tensor<T> sum_rows(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    static_cast<void>(thread_count(exec));
+    detail::check_rows("x", x);
+    typename Tensor<T>::shape_type shape;
+    for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
+    auto out = Tensor<T>::zeros(shape);
+    std::size_t const n = x.shape(0);
+    if (n == 0) return out;
+    std::vector<std::int64_t> positions(n);
+    std::iota(positions.begin(), positions.end(), std::int64_t{0});
+    detail::BlockSum<T, S> sum(x.data(), x.row_size(), n);
+    detail::copy_lanes<S>(x.row_size(), sum(positions.data(), n, 0), out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
+    return sum_rows(Device{}, x);
+}
+
+/// Copies of a row: the adjoint of sum_rows.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if row is not of the shape of like's rows
+template <class T>
+Tensor<T> expand_rows(Cpu exec, Tensor<T> const& row, Tensor<T> const& like) {
+    detail::check_rows("like", like);
+    static_cast<void>(thread_count(exec));
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = Tensor<T>::from_shape(like.shape());
+    for (std::size_t i = 0; i < like.shape(0); ++i) std::copy_n(row.data(), row.size(), out.data() + i * row.size());
+    return out;
+}
+
+struct expand_rows_op;
+
+struct sum_rows_op {
+    static constexpr std::string_view name = "sum_rows";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        infer::dense("sum_rows: x", x);
+        infer::has_rows("sum_rows: x", x);
+        Dims dims;
+        for (std::size_t i = 1; i < x.dims.size(); ++i) dims.push_back(x.dims[i]);
+        return {VarType::LOD_TENSOR, x.dtype, dims, 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return sum_rows(exec, x);
+    }
+};
+
+struct expand_rows_op {
+    static constexpr std::string_view name = "expand_rows";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        infer::dense("expand_rows: x", row);
+        infer::dense("expand_rows: y", like);
+        infer::same_dtype("expand_rows: y", like, row);
+        infer::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            infer::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0

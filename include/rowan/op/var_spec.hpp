@@ -1,0 +1,94 @@
+// rowan/op/var_spec.hpp: VarSpec, what is known of a variable before it has a value.
+#pragma once
+
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/error.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <string>
+
+namespace rowan::inline v0 {
+
+/// A dim that is not known yet, such as the number of rows of the next batch.
+inline constexpr std::int64_t UNK = -1;
+
+/// The kinds of variables, with their numbers in descriptors.
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+
+/// Up to eight dims, each a count or UNK.
+class Dims {
+public:
+    static constexpr std::size_t max_rank = 8;
+
+    constexpr Dims() = default;
+    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
+    constexpr Dims(std::initializer_list<std::int64_t> dims) {
+        for (std::int64_t const dim : dims) push_back(dim);
+    }
+
+    constexpr void push_back(std::int64_t dim) {
+        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
+        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        dims_[rank_++] = dim;
+    }
+
+    constexpr std::size_t size() const noexcept { return rank_; }
+    constexpr bool empty() const noexcept { return rank_ == 0; }
+    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
+    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
+    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
+    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
+
+    /// The product of the dims from `first` on, UNK if one of them is.
+    constexpr std::int64_t product_from(std::size_t first) const noexcept {
+        std::int64_t product = 1;
+        for (std::size_t i = first; i < rank_; ++i) {
+            if (dims_[i] == UNK) return UNK;
+            product *= dims_[i];
+        }
+        return product;
+    }
+
+    friend constexpr bool operator==(Dims const&, Dims const&) = default;
+
+    /// [UNK, 640, 480]
+    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
+        char const* comma = "[";
+        for (std::int64_t const dim : dims) {
+            out << comma;
+            dim == UNK ? out << "UNK" : out << dim;
+            comma = ", ";
+        }
+        return out << (dims.empty() ? "[]" : "]");
+    }
+
+private:
+    std::array<std::int64_t, max_rank> dims_{};
+    std::size_t rank_ = 0;
+};
+
+/// Kind, element type, dims and levels of sequences of a variable.
+struct VarSpec {
+    VarType type = VarType::LOD_TENSOR;
+    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
+    Dims dims;                                       ///< of a SelectedRows those that it stands for
+    std::size_t lod_level = 0;
+
+    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+};
+
+/// The specs of a Tensor or LoDTensor, and of a SelectedRows.
+template <class T>
+constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
+    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
+}
+template <class T>
+constexpr VarSpec selected_rows_spec(Dims dims) {
+    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
+}
+
+}  // namespace rowan::inline v0
