@@ -38,6 +38,7 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
 }
 
 /// The same for a dense gradient, which has the shape of `param`.
+/// errors   Error if param and grad share memory without being the very same elements
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, Tensor<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();

@@ -50,6 +50,19 @@ void check_sparse_targets(Cpu exec, Tensor<T> const& value, std::int64_t height,
         value);
 }
 
+// Element by element a gradient may be what is written; shifted, what a thread reads would be what another has written already.
+template <class T, class... P>
+void check_dense_targets(Cpu exec, Tensor<T> const& grad, Tensor<P> const&... param) {
+    check_targets(exec, grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
 template <class T, class Rule, class... P>
 void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>&... param) {
     auto const rows = plan.rows();
@@ -111,8 +124,9 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
 /// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory; what the
-///          rule throws, rows before it being updated already
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory, or a
+///          dense gradient and one of them do without being the very same elements; what the rule throws, rows before it being updated
+///          already
 /// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
 /// requires a rule that may run on several threads at once
 template <class T, class Rule, class P, class... S>
@@ -131,7 +145,7 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     detail::check_rows("grad", grad);
-    detail::check_targets(exec, grad, detail::height_of(grad), param, state...);
+    detail::check_dense_targets(exec, grad, param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
 }
 
