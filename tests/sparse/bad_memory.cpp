@@ -56,6 +56,48 @@ TEST_CASE("a table that shares memory with its gradient or state is refused", "[
     CHECK(table(5, 1) == 1.375F / 2);
 }
 
+TEST_CASE("a table that lies over other elements of its dense gradient is refused", "[bad_input]") {
+    std::size_t const n = 1U << 18;  // enough for several threads
+    auto base = test::ramp<float>({n + 1, 1});
+    auto lower = base.slice(0, n), upper = base.slice(1, n + 1);
+    auto const apart = test::ramp<float>({n, 1});
+    auto moments = Tensor<float>::zeros({n + 1});
+    auto rows = moments.slice(0, n);
+    auto const copy = [](auto g, auto p, auto&&...) { p[0] = g[0]; };
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { sgd(e, upper, lower, 1); },
+             [&](Cpu e) { sgd(e, lower, upper, 1); },
+             [&](Cpu e) { auto m = apart; adagrad(e, upper, m, lower); },
+             [&](Cpu e) { update_rows(e, lower, copy, upper); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, base) == "param shares memory with other elements of grad");
+    }
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { auto p = apart; adagrad(e, p, upper, lower); },
+             [&](Cpu e) { auto p = apart; momentum(e, p, lower, upper); },
+             [&](Cpu e) { auto p = apart; update_rows(e, lower, copy, p, upper); },
+             [&](Cpu e) { auto p = apart; rowwise_adagrad(e, p, rows, moments.slice(1, n + 1).reshaped({n, 1})); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, base, moments) == "state 0 shares memory with other elements of grad");
+    }
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto p = apart, m = apart; adam(e, p, m, upper, lower, {.step = 1}); }, base) ==
+          "state 1 shares memory with other elements of grad");
+
+    for (int const threads : {1, 2, 8}) {  // the very same elements, and others of the same block
+        auto param = test::ramp<float>({n + 1, 1}), same = param.share();
+        sgd(Cpu{threads}, param, same, 0.5);
+        CHECK(param == Tensor<float>(test::ramp<float>({n + 1, 1}) / 2));
+        auto block = test::ramp<float>({2 * n, 1}), half = block.slice(n, 2 * n);
+        sgd(Cpu{threads}, half, block.slice(0, n), 1);
+        CHECK(block.slice(0, n) == apart);
+        CHECK(half == Tensor<float>::zeros({n, 1}));
+        auto p = apart, g = apart;
+        auto square = g.share();
+        adagrad(Cpu{threads}, p, square, g, {.learning_rate = 1, .epsilon = 1});
+        CHECK(square(63, 0) == 7.875F + 7.875F * 7.875F);
+    }
+}
+
 TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[bad_input]") {
     using Shape = Tensor<float>::shape_type;
     Tensor<float> t{{1, 2}, {3, 4}};
@@ -66,6 +108,13 @@ TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[bad_
     auto const table = Tensor<float>::zeros(most);
     CHECK(rowan::gather(table, {0}).dimension() == Tensor<float>::max_rank);
     refusal<ShapeError>([&](Cpu e) { gather(e, table, Tensor<std::int64_t>{{0}}); }, table);
+    CHECK(refusal<ShapeError>([&](Cpu) { table.reshaped(too_many); }, table) == "rank is 9, expected at most 8");
+    CHECK(refusal<ShapeError>([&](Cpu) { table.slice(0, 0).reshaped(Shape(20, 0)); }, table) == "rank is 20, expected at most 8");
+    CHECK(table.reshaped({}).dimension() == 0);
+    auto const one = Tensor<std::int64_t>::full({}, 0);
+    CHECK(refusal<ShapeError>([&](Cpu e) { lookup_table_grad(e, one, table, 3); }, table) == "rank is 9, expected at most 8");
+    CHECK(refusal<ShapeError>([&](Cpu e) { lookup_table_grad(e, one, table, 3, 0); }, table) == "rank is 9, expected at most 8");
+    CHECK(lookup_table_grad(one, Tensor<float>::zeros(Shape(Tensor<float>::max_rank - 1, 1)), 3).value().dimension() == Tensor<float>::max_rank);
     auto moved = Tensor<float>::zeros(most);
     moved = std::move(t);
     CHECK(moved == Tensor<float>{{1, 2}, {3, 4}});

@@ -137,8 +137,9 @@ public:
     }
 
     /// An alias of the same elements in another shape.
-    /// errors   ShapeError if the number of elements differs
+    /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     Tensor reshaped(shape_type const& shape) const {
+        check_rank(shape.size());
         if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
             throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
         }
@@ -149,8 +150,7 @@ public:
     /// errors   as from_shape, with the tensor as it was
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
-        if (shape.size() > max_rank)
-            throw ShapeError("rank", std::to_string(shape.size()), "at most " + std::to_string(max_rank));
+        check_rank(shape.size());
         shape_type dims(shape.begin(), shape.end());
         std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
         typename container::strides_type strides(dims.size());
@@ -261,6 +261,9 @@ private:
         return *this;
     }
 
+    static void check_rank(std::size_t rank) {
+        if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
+    }
     std::size_t checked_rows() const {
         if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
         return this->shape()[0];

@@ -20,8 +20,8 @@ namespace rowan::inline v0 {
 /// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
 /// Ids equal to `padding_id` get none.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
-/// errors   ShapeError if height is negative or out_grad does not begin with ids.shape; IndexError if an id or padding_id is not in
-///          [0, height)
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than 8 dims; IndexError if
+///          an id or padding_id is not in [0, height)
 /// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
 template <class T>
 SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
