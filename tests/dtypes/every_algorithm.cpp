@@ -1,4 +1,5 @@
-// tests/dtypes/every_algorithm.cpp: a fixed-point type and a dual number in every container and every algorithm, against plain loops.
+// tests/dtypes/every_algorithm.cpp: a fixed-point type and a dual number in tensors, in gradients and in every algorithm on them, against
+// plain loops.
 #include "own_types.hpp"
 #include "refused.hpp"
 
@@ -80,6 +81,9 @@ void check_optimizer(Sparse const& step, Planned const& planned, Formula const& 
     Case<T> const c;
     std::array<Tensor<T>, states + 1> start{c.table};
     for (std::size_t s = 1; s <= states; ++s) start[s] = positives<T>({8, 3, 7}, 200 * static_cast<int>(s));
+    if constexpr (states == 3) {  // a mean of the gradient is small beside the mean of its squares
+        for (T& x : start[2] = numbers<T>({8, 3, 7}, 400)) x = D::narrow(D::widen(x) / sum_of<T>(16.0));
+    }
     auto want = start;
     auto const update = [&](std::array<Tensor<T>, states + 1>& x, std::size_t row, std::vector<sum_of<T>> const& sum) {
         for (std::size_t k = 0; k < c.width; ++k) {
@@ -199,6 +203,7 @@ TEMPLATE_TEST_CASE("an own element type is scaled and measured", "[dtypes]", fix
     auto norm = rows[0];
     for (std::size_t k = 1; k < rows.size(); ++k) norm = norm + rows[k];
     CHECK(rowan::squared_norm(c.g) == norm);
+    CHECK(rowan::squared_norm(Cpu{2}, RowPlan<>(c.g), c.value) == norm);
 }
 
 TEMPLATE_TEST_CASE("sgd and adagrad step an own element type", "[dtypes]", fixed, dual) {
@@ -216,6 +221,27 @@ TEMPLATE_TEST_CASE("sgd and adagrad step an own element type", "[dtypes]", fixed
     auto got = c.table;
     rowan::sgd(got, c.g, 0.3);
     CHECK(got == want);
+
+    want = c.table;  // planned: the sums
+    for (auto const& [row, sum] : c.sums) {
+        for (std::size_t k = 0; k < c.width; ++k) {
+            T& p = want.row(row)[k];
+            p = rowan::dtype<T>::narrow(rowan::dtype<T>::widen(p) - times(S(0.3), sum[k]));
+        }
+    }
+    got = c.table;
+    rowan::sgd(Cpu{2}, RowPlan<>(c.g), got, c.value, 0.3);
+    CHECK(got == want);
+
+    auto const dense = c.dense();
+    want = c.table;
+    for (std::size_t i = 0; i < want.size(); ++i) {
+        T& p = want.data()[i];
+        p = rowan::dtype<T>::narrow(rowan::dtype<T>::widen(p) - times(S(0.3), rowan::dtype<T>::widen(dense.data()[i])));
+    }
+    got = c.table;
+    rowan::sgd(Cpu{2}, got, dense, 0.3);
+    CHECK(got == want);
     check_optimizer<T, 1>(STEP(rowan::adagrad, {.learning_rate = 0.3}), STEP(rowan::adagrad, {.learning_rate = 0.3}), [](S g, S& p, S& m) {
         using std::sqrt;
         m = m + times(g, g);
@@ -229,9 +255,9 @@ TEMPLATE_TEST_CASE("row-wise adagrad steps an own element type", "[dtypes]", fix
     using D = rowan::dtype<T>;
     using std::sqrt;
     Case<T> const c;
-    auto want = c.table, got = c.table;
-    auto want_moment = positives<T>({8}, 3), moment = want_moment;
-    for (auto const& [row, sum] : c.sums) {
+    auto const start = positives<T>({8}, 3);
+    auto want = c.table, want_moment = start;
+    auto const update = [&](std::size_t row, std::vector<S> const& sum) {
         std::array<S, 16> part{};
         for (std::size_t k = 0; k < c.width; ++k) part[k % 16] = part[k % 16] + times(sum[k], sum[k]);
         for (std::size_t half = 8; half != 0; half /= 2) {
@@ -243,10 +269,26 @@ TEMPLATE_TEST_CASE("row-wise adagrad steps an own element type", "[dtypes]", fix
             T& p = want.row(row)[k];
             p = D::narrow(D::widen(p) - times(S(0.3), sum[k]) / (sqrt(m) + S(1e-6)));
         }
+    };
+    auto const check = [&](auto const& step) {
+        auto got = c.table, moment = start;
+        step(got, moment);
+        CHECK(got == want);
+        CHECK(moment == want_moment);
+    };
+    for (auto const& [row, sum] : c.sums) update(row, sum);
+    check([&](auto& p, auto& m) { rowan::rowwise_adagrad(p, m, c.g, {.learning_rate = 0.3}); });
+    check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, RowPlan<>(c.g), p, m, c.value, {.learning_rate = 0.3}); });
+
+    auto const dense = c.dense();
+    want = c.table;
+    want_moment = start;
+    for (std::size_t i = 0; i < c.height; ++i) {
+        std::vector<S> row;
+        for (T const& x : dense.row(i)) row.push_back(D::widen(x));
+        update(i, row);
     }
-    rowan::rowwise_adagrad(got, moment, c.g, {.learning_rate = 0.3});
-    CHECK(got == want);
-    CHECK(moment == want_moment);
+    check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, p, m, dense, {.learning_rate = 0.3}); });
 }
 
 TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl step an own element type", "[dtypes]", fixed, dual) {
@@ -275,6 +317,12 @@ TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl step an own element type", 
                           [=](S g, S& p, S& ms, S& v) {
         ms = times(S(0.9), ms) + times(S(1 - 0.9), times(g, g));
         rms(g, ms, p, v);
+    });
+    check_optimizer<T, 3>(STEP(rowan::rmsprop, {.learning_rate = 0.3, .momentum = 0.5}), STEP(rowan::rmsprop, {.learning_rate = 0.3, .momentum = 0.5}),
+                          [=](S g, S& p, S& ms, S& mg, S& v) {
+        ms = times(S(0.9), ms) + times(S(1 - 0.9), times(g, g));
+        mg = times(S(0.9), mg) + times(S(1 - 0.9), g);
+        rms(g, ms - times(mg, mg), p, v);
     });
     for (double const power : {-0.5, -0.75}) {
         rowan::FtrlOptions const options{.learning_rate = 0.3, .l1 = 0.2, .l2 = 0.1, .lr_power = power};

@@ -67,6 +67,8 @@ template std::vector<G> rowan::split(Cpu, G const&, Ids<>);
 template std::vector<G> rowan::split(G const&, Ids<>);
 template float rowan::squared_norm(Cpu, G const&);
 template float rowan::squared_norm(G const&);
+template float rowan::squared_norm(Cpu, P const&, T const&);
+template float rowan::squared_norm(P const&, T const&);
 
 using rule = void (*)(std::span<float const>, std::span<mine>, std::span<mine>);
 template void rowan::update_rows(Cpu, G const&, rule const&, T&, T&);
