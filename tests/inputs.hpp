@@ -103,7 +103,7 @@ void for_sizes(F const& f) {
     }
     for (Shape const& shape : {Shape{}, Shape{3, 2}, Shape{2, 1, 3}}) call(9, 70, shape);
     call(0, 0, {3});
-    call(50, 2'700, {100});   // more than 2^18 elements: several threads, which may share a row of this width
+    call(50, 1'100, {256});   // more than 2^18 elements: several threads, which share the columns of rows as wide as this
     call(1000, 30'000, {9});  // the row in the middle is heavy: more than one thread sums it
 }
 
