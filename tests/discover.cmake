@@ -11,4 +11,5 @@ while(names MATCHES "^([^\n]*)\n(.*)$")
     set(names "${CMAKE_MATCH_2}")
     string(REGEX REPLACE [=[([][,\])]=] [=[\\\1]=] pattern "${name}")  # what has a meaning to Catch2
     add_test("${prefix}: ${name}" "${program}" "${pattern}" --warn ${warn_if_none})
+    set_tests_properties("${prefix}: ${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED ")
 endwhile()

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/gloss_classifier.sh PROGRAM [FOLDER]: what the gloss classifier accepts, refuses, learns and prints. It writes
-# only to FOLDER, or to a temporary one.
+# only to FOLDER, or to a temporary one. What this machine cannot do is named in a line that begins with SKIPPED.
 set -euo pipefail
 program=$(realpath "$1")
 folder=${2:-$(mktemp -d)}
@@ -12,6 +12,9 @@ failed=0
 fail() {
     echo "FAILED: $*"
     failed=1
+}
+skip() { # PART REASON
+    echo "SKIPPED example, gloss_classifier, $1: $2"
 }
 must() { # SENTENCE COMMAND...
     if ! "${@:2}"; then fail "$1"; fi
@@ -88,6 +91,7 @@ must "own.txt: counts" grep -qx '1081 training and 120 test sentences, 14 ids, .
 must "own.txt: accuracy" grep -q '^epoch 20: test accuracy 1.0000' out.txt
 must "own.txt: süß" grep -qx '  süß 0.*  [a-z]* 0.*  [a-z]* 0.*' <(grep -A 1 -x 'honig KUCHEN' out.txt)
 must "own.txt: salty" grep -q '^  salty 0' <(grep -A 1 -x 'salt' out.txt)
+must "own.txt: no bar and no colours where there is no terminal" eval "! grep -q \$'[\r\033]' out.txt"
 must "own.txt: unknown words" test "$(grep -c 'no word of this is known' out.txt)" = 2
 
 # Definitions from standard input, which ends; one that is not UTF-8.
@@ -96,7 +100,11 @@ must "stdin: two answers and no prompt" test "$(grep -c '^  s.* 0\.' out.txt) $(
 status=0
 printf 'honig\n\xff\n' | "$program" own.txt --dim 5 >out.txt 2>err.txt || status=$?
 must "stdin: not UTF-8" test "$status $(cat err.txt)" = "2 gloss_classifier: stdin, line 2: byte 1 is not UTF-8"
-if [[ -w /dev/full ]]; then must "a full disk" eval '! "$program" own.txt --classify salt >/dev/full 2>&1'; fi
+if [[ -w /dev/full ]]; then
+    must "a full disk" eval '! "$program" own.txt --classify salt >/dev/full 2>&1'
+else
+    skip "a full disk" "/dev/full cannot be written"
+fi
 
 # On a terminal: a bar and a prompt. script(1) makes one.
 if script -qec true /dev/null >/dev/null 2>&1; then
@@ -104,7 +112,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
     must "terminal: a progress bar" grep -q $'\repoch 1 \[.*tokens/s' out.txt
     must "terminal: a prompt" grep -q '^> ' out.txt
 else
-    echo "skipped: script(1) makes no terminal here"
+    skip "terminal" "script(1) makes no terminal here"
 fi
 
 # The main job: WordNet.
@@ -121,6 +129,7 @@ if [[ -r /usr/share/wordnet/data.noun ]]; then
             echo "seed $1, threads $2, epoch $epoch: test accuracy $accuracy"
             must "seed $1: accuracy $accuracy after epoch $epoch" at_least "$accuracy" "${floors[epoch]}"
         done
+        must "seed $1: no bar and no colours where there is no terminal" eval "! grep -q \$'[\r\033]' '$log'"
         must "seed $1: a tiger" grep -q '^  noun.animal 0.9' "$log"
         must "seed $1: neighbours" grep -q '^  genus: ' "$log"
         grep -v tokens/s "$log" >"$log.same"
@@ -137,20 +146,21 @@ if [[ -r /usr/share/wordnet/data.noun ]]; then
         done
         must "--dim 512: --threads 1 and 2 differ" diff wide_1.txt wide_2.txt
     else
-        echo "skipped: other seeds and a second epoch on two threads, in this slow build"
+        skip "other seeds, and a second epoch on two threads" "this build is too slow"
         "$program" --epochs 1 --threads 2 --classify x | grep -v tokens/s >wordnet_1_2.txt.same
         must "--threads 1 and 2 differ" diff <(head -2 wordnet_1_1.txt.same) <(head -2 wordnet_1_2.txt.same)
     fi
-    if /usr/bin/time -f %M true 2>/dev/null && ! ldd "$program" 2>/dev/null | grep -q 'san\.so' &&
-        ! grep -qF __sanitizer "$program"; then
+    if ldd "$program" 2>/dev/null | grep -q 'san\.so' || grep -qF __sanitizer "$program"; then
+        skip "peak memory" "sanitizers need memory of their own"
+    elif ! /usr/bin/time -f %M true 2>/dev/null; then
+        skip "peak memory" "/usr/bin/time is not installed (time)"
+    else
         peak=$(/usr/bin/time -f %M "$program" --epochs 1 --classify x 2>&1 >/dev/null | tail -1)
         echo "peak memory $((peak / 1000)) MB"
         must "peak memory $peak kB, 150 MB allowed" test "$peak" -lt 146484
-    else
-        echo "skipped: peak memory, for lack of /usr/bin/time or because of sanitizers"
     fi
 else
-    echo "skipped: WordNet is not installed (wordnet-base)"
+    skip "WordNet" "it is not installed (wordnet-base)"
 fi
 
 if ((failed == 0)); then echo "all good"; fi

@@ -6,12 +6,13 @@
 #   headers   every public header compiled alone, and two files that include everything linked
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
-# What this machine cannot do is skipped by name. The last line counts the tests of all checks.
+#   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
+# What this machine cannot do is skipped by name and not counted. The last line counts the tests of all checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 
-all=(gcc clang sanitize headers static fail)
+all=(gcc clang sanitize headers static fail demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} " != *" $check "* ]]; then
@@ -45,20 +46,33 @@ has() {
     done
 }
 
+# count CHECK FAILED TOTAL: adds to what the last line says.
+count() {
+    failed=$((failed + $2))
+    total=$((total + $3))
+    if (($2 > 0)); then bad+=("$1"); fi
+}
+
+# skipped_tests PRESET CHECK: what the tests that have just run say that they skipped.
+skipped_tests() {
+    local line
+    while read -r line; do skipped+=("$2 ($1): $line"); done < \
+        <(sed -nE 's/^ *SKIPPED (.+: .+)/\1/p' "build/$1/Testing/Temporary/LastTest.log" | sort -u)
+}
+
 # run CHECK PRESET TARGET [ctest argument...]: configures, builds TARGET, runs the tests. A build that fails counts as one test.
 run() {
     local preset=$2 log=build/$2/$1.log start=$SECONDS numbers
     echo "== $1: $preset"
     if cmake --preset "$preset" --log-level=NOTICE && cmake --build --preset "$preset" --target "$3" -j "$jobs" -- -k 0; then
         ctest --preset "$preset" --no-tests=error --timeout 600 -j "$jobs" "${@:4}" | tee "$log" || true
+        skipped_tests "$preset" "$1"
         numbers=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n 1)
+        total=$((total - $(grep -cF '***Skipped' "$log" || true))) # ctest counts them as passed
     else
         echo "$1: $preset does not build"
     fi
-    numbers=${numbers:-1 1}
-    failed=$((failed + ${numbers% *}))
-    total=$((total + ${numbers#* }))
-    if [[ $numbers != "0 "* ]]; then bad+=("$1 ($preset)"); fi
+    count "$1 ($preset)" ${numbers:-1 1}
     echo "== $1: $preset took $((SECONDS - start)) s"
 }
 
@@ -96,6 +110,26 @@ sanitize() {
 headers() { both headers all_verify_interface_header_sets -L '^headers$'; }
 static() { both static rowan_static -L '^static$'; }
 fail() { both fail rowan_fail_twins -L '^fail$'; }
+
+demo() {
+    has demo g++ || return 0
+    if [[ ! -r /usr/share/wordnet/data.noun ]]; then
+        skip demo "WordNet is not installed (wordnet-base)"
+        return 0
+    fi
+    echo "== demo"
+    local plain=build/gcc/examples/gloss_classifier arguments=(--epochs 1 --classify 'a large wild cat with stripes')
+    if ! bash examples/demo.sh "${arguments[@]}" >build/demo.txt; then
+        count demo 1 1
+    elif [[ ! -x $plain ]]; then
+        skip "demo, the same numbers" "the check gcc has not built the program"
+        count demo 0 1
+    elif diff <(grep -v tokens/s build/demo.txt) <("$plain" "${arguments[@]}" | grep -v tokens/s); then
+        count demo 0 1
+    else
+        count demo 1 1
+    fi
+}
 
 for check in "$@"; do "$check"; done
 

@@ -15,7 +15,7 @@ using test::seen, test::fail_allocation;
 template <class Make, class Call>
 std::size_t survives(Make const& make, Call const& call) {
     if (!test::allocation_can_fail()) {
-        WARN("skipped: this sanitizer has its own operator new");
+        WARN("SKIPPED exceptions: this sanitizer has its own operator new");
         return 1;
     }
     auto want = make();
