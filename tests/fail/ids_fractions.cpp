@@ -1,4 +1,4 @@
-// expect: no matching function for call to .*(RowPlan|rowan)|no matching constructor
+// expect: no matching function for call to .*RowPlan<.*>::RowPlan[(].*vector<double>|no matching constructor for initialization of .rowan::RowPlan<>
 #include <rowan/sparse/row_plan.hpp>
 
 #include <vector>
