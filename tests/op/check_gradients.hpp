@@ -72,8 +72,11 @@ auto weight(V const& out, std::uint64_t seed) {
 
 template <class Op, class... Slot, class... Out>
 auto weights_of(rowan::slots<Slot...>, std::tuple<Out...> const& outputs) {
-    return std::apply([seed = std::uint64_t{1000}](auto const&... out) mutable { return std::tuple(weight<Op, Slot>(out, seed++)...); },
-                      outputs);
+    return std::apply(
+        [](auto const&... out) {
+            return std::tuple(weight<Op, Slot>(out, 1000 + rowan::slots<Slot...>::template index<Slot>)...);
+        },
+        outputs);
 }
 
 /// Compares the gradient of one input with differences of the loss.

@@ -201,6 +201,17 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
     for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
 }
 
+/// Calls f.operator()<V>(i) for all i in [0, n), V::size at a time where `S` has registers, else one by one: f loads and stores itself.
+template <class S, class F>
+ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
+    }
+    for (; i < n; ++i) f.template operator()<S>(i);
+}
+
 /// to[i] = map(from[i]...) for i in [0, n), of any number of arrays. `to` is only written.
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {

@@ -57,6 +57,14 @@ constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& li
     if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
 }
 
+/// Row numbers are int32 or int64.
+constexpr void ids(char const* field, VarSpec const& x) {
+    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
+        if (x.dtype != rowan::dtype<std::int64_t>::wire)
+            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
+    }
+}
+
 /// Two dims that must agree: the one that is known.
 constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
     if (actual == UNK) return expected;

@@ -50,16 +50,24 @@ namespace slot {
     };
 ROWAN_SLOT(x)       // the input
 ROWAN_SLOT(y)       // a second one
-ROWAN_SLOT(w)       // weight
+ROWAN_SLOT(w)       // weight, or a table
 ROWAN_SLOT(b)       // bias
 ROWAN_SLOT(out)     // the result
+ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
 ROWAN_SLOT(ids)     // rows of a table
+ROWAN_SLOT(weight)  // of each id
 ROWAN_SLOT(label)   // what a loss compares with
-ROWAN_SLOT(param)   // what an optimizer changes
-ROWAN_SLOT(grad)    // its gradient
 ROWAN_SLOT(h_prev)  // the state before a step
 ROWAN_SLOT(c_prev)  // the cell before a step
-ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
+ROWAN_SLOT(h)       // the state after it
+ROWAN_SLOT(c)       // the cell after it
+ROWAN_SLOT(param)   // what an optimizer changes, and what it keeps beside it
+ROWAN_SLOT(grad)
+ROWAN_SLOT(moment)
+ROWAN_SLOT(moment2)
+ROWAN_SLOT(velocity)
+ROWAN_SLOT(mean_grad)
+ROWAN_SLOT(linear)
 #undef ROWAN_SLOT
 
 }  // namespace slot

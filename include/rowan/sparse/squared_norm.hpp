@@ -1,18 +1,34 @@
 // rowan/sparse/squared_norm.hpp: squared_norm, the sum of squares of what a gradient stands for.
 #pragma once
 
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of one number for each row, in blocks of 64.
+template <class S>
+S sum_of_rows(std::vector<S> const& x) {
+    if (x.empty()) return constant<S>(0.0);
+    std::vector<std::int64_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+}  // namespace detail
 
 /// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
@@ -30,10 +46,7 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
                  squares[k] =
                      detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
              });
-    if (squares.empty()) return detail::constant<S>(0.0);
-    std::vector<std::int64_t> order(squares.size());
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    return *detail::BlockSum<S, S>(squares.data(), 1, order.size())(order.data(), order.size(), 0);
+    return detail::sum_of_rows(squares);
 }
 
 /// The same for a gradient: a sort of its rows first.
@@ -41,6 +54,30 @@ template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     return squared_norm(exec, RowPlan<>(exec, g), g.value());
+}
+
+/// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    detail::check_rows("x", x);
+    std::size_t const rows = x.shape(0), width = x.row_size();
+    std::vector<S> squares(rows);
+    bool const serial = detail::threads_for(exec, x.size()) == 1;
+    std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+    parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width,
+                                                    [](auto const& v) { return detail::product(v, v); });
+    });
+    return detail::sum_of_rows(squares);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
+    return squared_norm(Device{}, x);
 }
 
 template <class T, class Device>

@@ -1,0 +1,70 @@
+// rowan/detail/cell.hpp: what the cells of recurrent nets share.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/matmul.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+/// The tensors of a step of n sequences fit together: gates times the size of the state.
+/// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
+template <class T>
+void check_cell(std::size_t gates, Tensor<T> const& x, Tensor<T> const& h_prev, Tensor<T> const& w) {
+    check_matrix("x", x);
+    check_matrix("h_prev", h_prev);
+    check_matrix("w", w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
+        if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
+    };
+    expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
+    expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
+    expect("w.shape(0)", w.shape(0), size, ", the width of h_prev");
+    expect("w.shape(1)", w.shape(1), gates * size, ", the gates times the width of h_prev");
+}
+
+template <class T>
+void check_rows_like(char const* field, Tensor<T> const& x, std::size_t rows, std::size_t width) {
+    typename Tensor<T>::shape_type like;
+    like.push_back(rows);
+    like.push_back(width);
+    if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
+}
+
+/// The same at compile time and when a net is built.
+constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                          VarSpec const& b) {
+    infer::matrix("cell: x", x);
+    infer::matrix("cell: h_prev", h_prev);
+    infer::matrix("cell: w", w);
+    infer::dense("cell: b", b);
+    infer::rank("cell: b", b, 1, "1");
+    for (VarSpec const& spec : {h_prev, w, b}) infer::same_dtype("cell: h_prev, w or b", spec, x);
+    infer::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
+    std::int64_t const width = h_prev.dims[1] == UNK ? UNK : gates * h_prev.dims[1];
+    infer::same_dim("cell: x.shape(1)", x.dims[1], width);
+    infer::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
+    infer::same_dim("cell: w.shape(1)", w.dims[1], width);
+    infer::same_dim("cell: b.shape(0)", b.dims[0], width);
+}
+
+/// Calls f(row) for every row, on several threads where there is work for them.
+template <class F>
+void for_rows(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+    bool const serial = threads_for(exec, rows * width) == 1;
+    std::size_t const grain = serial ? rows : (std::size_t{1} << 14) / std::max<std::size_t>(width, 1) + 1;
+    parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+        for (; begin < end; ++begin) f(begin);
+    });
+}
+
+}  // namespace rowan::inline v0::detail

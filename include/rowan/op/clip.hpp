@@ -1,0 +1,113 @@
+// rowan/op/clip.hpp: clip, elements cut to an interval.
+#pragma once
+
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/merge.hpp>
+
+#include <concepts>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+struct ClipOptions {
+    double min = -1;
+    double max = 1;
+};
+
+namespace detail {
+
+inline void check_clip(ClipOptions const& options) {
+    check_finite("min", options.min);
+    check_finite("max", options.max);
+    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+}
+
+template <class T>
+Tensor<T> clip_elements(Cpu exec, Tensor<T> const& x, ClipOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
+    auto const formula = [&]<class V>(V const& a) {
+        V const low = constant<V>(options.min), high = constant<V>(options.max);
+        return choose(a < low, low, choose(a > high, high, a));
+    };
+    return zip_elements<S>(exec, formula, x);
+}
+
+}  // namespace detail
+
+/// Every element cut to [min, max]; NaN stays.
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T>
+Tensor<T> clip(Cpu exec, Tensor<T> const& x, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+
+/// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
+template <class T>
+SelectedRows<T> clip(Cpu exec, SelectedRows<T> const& g, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    if (options.min > 0 || options.max < 0)
+        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                         "0 within the interval, as rows that are not named stay 0");
+    auto const merged = merge(exec, g);
+    return {merged.height(), merged.rows(), detail::clip_elements(exec, merged.value(), options)};
+}
+
+/// The gradient of x: that of the result where x was within the interval, else 0.
+template <class T>
+Tensor<T> clip_grad(Cpu exec, Tensor<T> const& x, Tensor<T> const& out_grad, ClipOptions const& options = {}) {
+    using S = detail::sum_t<T>;
+    detail::check_same_shape("out_grad", out_grad, x);
+    auto const formula = [&]<class V>(V const& a, V const& g) {
+        V const zero = detail::constant<V>(0.0);
+        return detail::choose(a < detail::constant<V>(options.min), zero,
+                              detail::choose(a > detail::constant<V>(options.max), zero, g));
+    };
+    return detail::zip_elements<S>(exec, formula, x, out_grad);
+}
+
+struct clip_grad_op {
+    static constexpr std::string_view name = "clip_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ClipOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
+        return infer::elementwise("clip_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See clip: one operator for dense and row-sparse values.
+struct clip_op {
+    static constexpr std::string_view name = "clip";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipOptions;
+    using grad = grad_rule<clip_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,80 @@
+// rowan/op/lookup_bag.hpp: lookup_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+#pragma once
+
+#include <rowan/detail/bags.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+struct BagOptions {
+    Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+};
+
+/// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
+/// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
+/// blocks of 64, as merge's.
+/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
+/// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
+template <class T, id_type I>
+LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, BagOptions const& options = {}) {
+    return detail::lookup_bag<T>(exec, table, ids, nullptr, options.pool);
+}
+
+/// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
+/// element of a column.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+template <class T, id_type I>
+SelectedRows<T> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
+                                std::type_identity_t<Tensor<T>> const& out_grad, BagOptions const& options = {}) {
+    return detail::lookup_bag_grad<T>(exec, table, ids, nullptr, out_grad, options.pool, nullptr);
+}
+struct lookup_bag_grad_op {
+    static constexpr std::string_view name = "lookup_bag_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return lookup_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+};
+
+struct lookup_bag_op {
+    static constexpr std::string_view name = "lookup_bag";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<lookup_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+        infer::dense("lookup_bag: w", w);
+        infer::has_rows("lookup_bag: w", w);
+        infer::dense("lookup_bag: ids", ids);
+        infer::ids("lookup_bag: ids", ids);
+        infer::rank("lookup_bag: ids", ids, 1, "1");
+        infer::has_levels("lookup_bag: ids", ids);
+        Dims dims = w.dims;
+        dims[0] = UNK;
+        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return lookup_bag(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0

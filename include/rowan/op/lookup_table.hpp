@@ -1,0 +1,89 @@
+// rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
+#pragma once
+
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/lookup_table_grad.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct LookupOptions {
+    std::optional<std::int64_t> padding_id;  ///< an id whose rows are zeros, and which is not trained
+};
+
+/// gather, but rows for `padding_id` are zeros, whatever the table holds there.
+/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
+/// cost     as gather
+template <class T, id_type I>
+Tensor<T> lookup_table(Cpu exec, Tensor<T> const& table, Tensor<I> const& ids, LookupOptions const& options = {}) {
+    detail::check_rows("table", table);
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
+        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+    auto out = gather(exec, table, ids);
+    if (!options.padding_id) return out;
+    std::size_t const width = table.row_size();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids.data()[i] == *options.padding_id)
+            std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
+    }
+    return out;
+}
+
+template <class T, class I, class Device>
+Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
+                               LookupOptions const& options = {}) {
+    return lookup_table(Device{}, table, ids, options);
+}
+
+struct lookup_table_grad_op {
+    static constexpr std::string_view name = "lookup_table_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // of w the height alone
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = LookupOptions;
+    using grad = no_grad;
+
+    /// Always row-sparse.
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
+        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
+                                  LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
+                                 options.padding_id);
+    }
+};
+
+struct lookup_table_op {
+    static constexpr std::string_view name = "lookup_table";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = LookupOptions;
+    using grad = grad_rule<lookup_table_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+        infer::dense("lookup_table: w", w);
+        infer::dense("lookup_table: ids", ids);
+        infer::has_rows("lookup_table: w", w);
+        infer::ids("lookup_table: ids", ids);
+        Dims dims = ids.dims;
+        for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
+        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level};
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,151 @@
+// rowan/op/sum.hpp: sum, of any number of tensors and row-sparse gradients.
+#pragma once
+
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/scatter_add.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+inline std::string summand(std::size_t i) {
+    std::string name("x[");
+    return name.append(std::to_string(i)).append("]");
+}
+
+inline void check_summands(std::size_t count) {
+    if (count == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
+}  // namespace detail
+
+/// The sum of tensors of one shape, added in their order.
+/// errors   ShapeError if there are none or shapes differ
+/// cost     one read of each and one write of the result
+template <class T>
+Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x) {
+    using S = detail::sum_t<T>;
+    detail::check_summands(x.size());
+    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::summand(i).c_str(), x[i], x[0]);
+    auto out = Tensor<T>::from_shape(x[0].shape());
+    bool const serial = detail::threads_for(exec, out.size()) == 1;
+    parallel_for(exec, out.size(), serial ? out.size() : detail::elementwise_grain,
+                 [&](std::size_t begin, std::size_t end) {
+                     detail::each_lane<S>(end - begin, [&]<class V>(std::size_t i) {
+                         V total = detail::load<V>(x[0].data() + begin + i);
+                         for (std::size_t k = 1; k < x.size(); ++k)
+                             total = detail::plus(total, detail::load<V>(x[k].data() + begin + i));
+                         detail::store(total, out.data() + begin + i);
+                     });
+                 });
+    return out;
+}
+
+/// The rows of all, one after the other: their sum, not merged.
+/// errors   ShapeError if there are none, or heights or row shapes differ
+/// cost     one read of each and one write of the result
+template <class T>
+SelectedRows<T> sum(Cpu exec, std::vector<SelectedRows<T>> const& x) {
+    static_cast<void>(thread_count(exec));
+    detail::check_summands(x.size());
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        SelectedRows<T>::check_value(x[i].value(), x[i].rows().size());
+        if (x[i].height() != x[0].height())
+            throw ShapeError(detail::summand(i) + ".height()", std::to_string(x[i].height()),
+                             std::to_string(x[0].height()));
+        detail::check_trailing(detail::summand(i).append(".value()").c_str(), x[i].value(), x[0].value().shape());
+        rows += x[i].rows().size();
+    }
+    auto shape = x[0].value().shape();
+    shape[0] = rows;
+    auto value = Tensor<T>::from_shape(shape);
+    std::vector<std::int64_t> all;
+    all.reserve(rows);
+    T* to = value.data();
+    for (SelectedRows<T> const& g : x) {
+        all.insert(all.end(), g.rows().begin(), g.rows().end());
+        to = std::copy_n(g.value().data(), g.value().size(), to);
+    }
+    return detail::SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+}
+
+/// The dense sum of both kinds: the tensors, then the rows of each gradient in order.
+/// errors   ShapeError if there are no tensors or shapes differ
+template <class T>
+Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x, std::vector<SelectedRows<T>> const& sparse) {
+    for (SelectedRows<T> const& g : sparse) {
+        SelectedRows<T>::check_value(g.value(), g.rows().size());
+        detail::check_summands(x.size());
+        detail::check_height("x[0]", x[0], g.height());
+        detail::check_trailing("x[0]", x[0], g.value().shape());
+    }
+    auto out = sum(exec, x);
+    for (SelectedRows<T> const& g : sparse) scatter_add(exec, out, g);
+    return out;
+}
+
+struct sum_grad_op;
+
+/// See sum. Dense if one of its inputs is.
+struct sum_op {
+    static constexpr std::string_view name = "sum";
+    using inputs = slots<slot::x>;  // any number of them
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+        if (x.empty()) infer::the_rank_does_not_fit("sum: x", 0, "at least 1");
+        VarSpec out = x[0];
+        for (VarSpec const& spec : x) {
+            infer::same_dtype("sum: x", spec, out);
+            out.dims = infer::same_dims("sum: x", spec, out);
+            if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+                out.type = VarType::LOD_TENSOR;
+                out.lod_level = spec.lod_level;
+            }
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+        return sum(exec, x, sparse);
+    }
+};
+
+/// Every summand gets the gradient of the sum.
+struct sum_grad_op {
+    static constexpr std::string_view name = "sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
+        std::vector<Tensor<T, D>> grads;
+        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
+        return grads;
+    }
+};
+
+}  // namespace rowan::inline v0

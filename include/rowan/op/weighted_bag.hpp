@@ -1,0 +1,76 @@
+// rowan/op/weighted_bag.hpp: lookup_bag with a weight for each id.
+#pragma once
+
+#include <rowan/op/lookup_bag.hpp>
+
+#include <array>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
+/// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
+/// shapes   weight [n]
+template <class T, id_type I>
+LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
+                        std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
+    return detail::lookup_bag<T>(exec, table, ids, &weight, options.pool);
+}
+
+/// The gradients of the table, one row for each id, and of the weights.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+template <class T, id_type I>
+std::tuple<SelectedRows<T>, Tensor<T>> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
+                                                       std::type_identity_t<Tensor<T>> const& weight,
+                                                       std::type_identity_t<Tensor<T>> const& out_grad,
+                                                       BagOptions const& options = {}) {
+    auto weight_grad = Tensor<T>::zeros(weight.shape());
+    auto rows = detail::lookup_bag_grad<T>(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+    return {std::move(rows), std::move(weight_grad)};
+}
+
+struct weighted_bag_grad_op {
+    static constexpr std::string_view name = "weighted_bag_grad";
+    using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                  VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{VarType::SELECTED_ROWS, w.dtype, w.dims, 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return lookup_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+};
+
+struct weighted_bag_op {
+    static constexpr std::string_view name = "weighted_bag";
+    using inputs = slots<slot::w, slot::ids, slot::weight>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<weighted_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
+                                   BagOptions const& = {}) {
+        infer::dense("weighted_bag: weight", weight);
+        infer::same_dtype("weighted_bag: weight", weight, w);
+        static_cast<void>(infer::same_dims("weighted_bag: weight", weight, ids));
+        return lookup_bag_op::infer(w, ids);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
+        return lookup_bag(exec, w, ids, weight, options);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,42 @@
+// tests/op/clip.cpp
+#include <rowan/op/clip.hpp>
+
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+
+using rowan::clip_op, rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
+
+TEST_CASE("clip cuts elements to an interval", "[op]") {
+    CHECK((rowan::clip(Cpu{}, Tensor<float>{-3, -1, 0.5f, 1, 7}) == Tensor<float>{-1, -1, 0.5f, 1, 1}));
+    float const nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+    auto const special = rowan::clip(Cpu{}, Tensor<float>{nan, inf, -inf}, {-2, 3});
+    CHECK((std::isnan(special(0)) && special(1) == 3 && special(2) == -2));
+}
+
+TEST_CASE("clip of a row-sparse gradient sums duplicates first", "[op]") {
+    SelectedRows<float> const g(4, {2, 0, 2}, {{0.75f, -3}, {0.5f, 9}, {0.75f, 2.5f}});
+    auto const cut = rowan::clip(Cpu{}, g);
+    CHECK((rowan::to_dense(cut) == rowan::clip(Cpu{}, rowan::to_dense(g))));
+    CHECK((cut.value() == Tensor<float>{{0.5f, 1}, {1, -0.5f}}));
+    CHECK(cut.merged());
+}
+
+TEST_CASE("the gradient of clip is that of central differences", "[op]") {
+    test::check_gradients<clip_op>(std::tuple(test::values({40}, 1)), {-0.4, 0.3});
+    test::check_gradients<clip_op>(std::tuple(test::values({0, 3}, 1)));
+}
+
+TEST_CASE("bad bounds of clip are refused", "[op]") {
+    Tensor<float> const x{1};
+    SelectedRows<float> const g(4, {2}, {{1}});
+    auto const text = [&](auto const& value, double min, double max) {
+        return test::refusal<rowan::ValueError>([&](Cpu exec) { rowan::clip(exec, value, {min, max}); });
+    };
+    CHECK(text(x, 2, 1) == "max is 1, expected a number not less than min");
+    CHECK(text(x, 2, NAN) == "max is nan, expected a finite number");
+    CHECK(text(x, -INFINITY, 1) == "min is -inf, expected a finite number");
+    CHECK(text(g, 0.5, 1) == "min is 0.5, expected 0 within the interval, as rows that are not named stay 0");
+}

@@ -1,0 +1,60 @@
+// tests/op/clip_by_norm.cpp
+#include <rowan/op/clip_by_norm.hpp>
+
+#include "check_gradients.hpp"
+#include "reference.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+
+using rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
+
+namespace {
+
+SelectedRows<double> const g(4, {2, 0, 2}, {{1, 0}, {0, 2}, {2, 0}});  // stands for rows (0, 2), 0, (3, 0), 0: norm √13
+
+}  // namespace
+
+TEST_CASE("a gradient is scaled to a norm only where its own is greater", "[op]") {
+    Tensor<double> const x{{3, 4}};
+    CHECK((rowan::clip_by_norm(Cpu{}, x, {5}) == x));
+    CHECK((rowan::clip_by_norm(Cpu{}, x, {2.5}) == Tensor<double>{{1.5, 2}}));
+    CHECK((rowan::clip_by_norm(Cpu{}, x, {0}) == Tensor<double>{{0, 0}}));
+}
+
+TEST_CASE("the norm of a row-sparse gradient is that of the dense one", "[op]") {
+    auto const small = rowan::clip_by_norm(Cpu{}, g, {1});
+    CHECK(small.rows().size() == 3);
+    CHECK((rowan::to_dense(small)(2, 0)) == Approx(3 / std::sqrt(13.0)));
+    CHECK((rowan::clip_by_norm(Cpu{}, g, {4}).value() == g.value()));  // √(1 + 4 + 4) is less, √13 too
+    CHECK(!(rowan::clip_by_norm(Cpu{}, g, {3.5}).value() == g.value()));  // and √9, which ignores duplicates, less than 3.5
+}
+
+TEST_CASE("the global norm counts dense and row-sparse gradients together", "[op]") {
+    std::vector<Tensor<double>> const dense{{{3, 4}}, {1}};
+    std::vector<SelectedRows<double>> const sparse{g};
+    double const norm = std::sqrt(25.0 + 1 + 13);
+    auto const [d, s] = rowan::clip_by_global_norm(Cpu{}, dense, sparse, {norm / 2});
+    CHECK(d[0](0, 1) == Approx(2));
+    CHECK(d[1](0) == Approx(0.5));
+    CHECK(s[0].value()(2, 0) == Approx(1));
+    auto const [same_d, same_s] = rowan::clip_by_global_norm(Cpu{}, dense, sparse, {norm * 1.001});
+    CHECK((same_d[0] == dense[0] && same_s[0].value() == g.value()));
+}
+
+TEST_CASE("the norm of a dense tensor has the bits of the same rows as SelectedRows, on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({9'000, 37}, 1);
+    std::vector<std::int64_t> rows(9'000);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+    float const want = rowan::squared_norm(Cpu{1}, SelectedRows<float>(9'000, rows, x));
+    for (int const threads : {1, 2, 8}) CHECK(rowan::squared_norm(Cpu{threads}, x) == want);
+    CHECK(rowan::squared_norm(Tensor<float>::from_shape({0, 4})) == 0);
+}
+
+TEST_CASE("bad norms are refused", "[op]") {
+    auto const text = [&](double norm) {
+        return test::refusal<rowan::ValueError>([&](Cpu exec) { rowan::clip_by_norm(exec, g, {norm}); });
+    };
+    CHECK(text(-1) == "max_norm is -1, expected 0 or more");
+    CHECK(text(NAN) == "max_norm is nan, expected a finite number");
+}

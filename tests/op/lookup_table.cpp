@@ -1,0 +1,45 @@
+// tests/op/lookup_table.cpp
+#include <rowan/op/lookup_table.hpp>
+
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+using rowan::Cpu, rowan::lookup_table_op, rowan::Tensor;
+using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
+
+namespace {
+
+Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}};
+Tensor<std::int64_t> const ids{{2, 1}, {1, 1}};
+
+}  // namespace
+
+TEST_CASE("lookup_table gives rows of a table, zeros for padding", "[op]") {
+    CHECK((rowan::lookup_table(table, ids) == Tensor<float>{{{3, 30}, {2, 20}}, {{2, 20}, {2, 20}}}));
+    CHECK((rowan::lookup_table(table, ids, {.padding_id = 1}) == Tensor<float>{{{3, 30}, {0, 0}}, {{0, 0}, {0, 0}}}));
+}
+
+TEST_CASE("the gradient of lookup_table is row-sparse and that of central differences", "[op]") {
+    auto const w = test::values({4, 3}, 1);
+    for (Tensor<std::int64_t> const& list : {Tensor<std::int64_t>{3, 0, 3, 1}, ids, Tensor<std::int64_t>::from_shape({0})}) {
+        test::check_gradients<lookup_table_op>(std::tuple(w, list));
+        test::check_gradients<lookup_table_op>(std::tuple(w, list), {.padding_id = 1});
+    }
+    auto const [grad, none] = rowan::gradients<lookup_table_op>(Cpu{}, std::tie(table, ids), std::tuple(table),
+                                                                std::tuple(Tensor<float>::full({2, 2, 2}, 1)));
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(grad)>, rowan::SelectedRows<float>>);
+    static_assert(std::is_same_v<std::remove_cvref_t<decltype(none)>, rowan::no_value>);
+    CHECK(grad.rows().size() == 4);
+}
+
+TEST_CASE("ids and padding outside the table are refused", "[op]") {
+    Tensor<std::int32_t> const bad{0, 3};
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, table, bad); }) == "ids[1] = 3 is not in [0, 3)");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, table, ids, {.padding_id = 3}); }) ==
+          "padding_id[0] = 3 is not in [0, 3)");
+}
+
+static_assert(lookup_table_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1)) ==
+              tensor_spec<float>({UNK, 4}, 1));
+static_assert(rowan::lookup_table_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
+                                                 tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));

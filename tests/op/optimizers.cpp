@@ -1,0 +1,57 @@
+// tests/op/optimizers.cpp: the operators of the optimizers are the algorithms, for both kinds of gradients.
+#include <rowan/op/adagrad.hpp>
+#include <rowan/op/adam.hpp>
+#include <rowan/op/ftrl.hpp>
+#include <rowan/op/momentum.hpp>
+#include <rowan/op/rmsprop.hpp>
+#include <rowan/op/rowwise_adagrad.hpp>
+#include <rowan/op/sgd.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+#include "reference.hpp"
+
+namespace {
+
+using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
+
+SelectedRows<float> const sparse(6, {4, 1, 4}, inputs::wild<float>({3, 5}, 1));
+Tensor<float> const dense = inputs::wild<float>({6, 5}, 2);
+
+/// Op::run and `step` change equal tensors in the same way.
+template <class Op, class Step, class... State>
+void same(Step const& step, State const&... state) {
+    auto const both = [&](auto const& grad) {
+        auto by_op = std::tuple(inputs::wild<float>({6, 5}, 3), state...);
+        auto by_call = by_op;
+        std::apply([&](auto&... tensors) { Op::run(Cpu{}, tensors..., grad); }, by_op);
+        std::apply([&](auto&... tensors) { step(tensors..., grad); }, by_call);
+        CHECK(reference::same(std::get<0>(by_op), std::get<0>(by_call)));
+        CHECK(!reference::same(std::get<0>(by_op), inputs::wild<float>({6, 5}, 3)));
+    };
+    both(sparse);
+    both(dense);
+}
+
+}  // namespace
+
+TEST_CASE("an optimizer's operator is its algorithm", "[op]") {
+    auto const state = Tensor<float>::zeros({6, 5});
+    same<rowan::sgd_op>([](auto& p, auto const& g) { rowan::sgd(p, g, 0.01); });
+    same<rowan::adagrad_op>([](auto&... x) { rowan::adagrad(x...); }, state);
+    same<rowan::rowwise_adagrad_op>([](auto&... x) { rowan::rowwise_adagrad(x...); }, Tensor<float>::zeros({6}));
+    same<rowan::momentum_op>([](auto&... x) { rowan::momentum(x...); }, state);
+    same<rowan::adam_op>([](auto&... x) { rowan::adam(x...); }, state, state);
+    same<rowan::rmsprop_op>([](auto&... x) { rowan::rmsprop(x...); }, state, state);
+    same<rowan::ftrl_op>([](auto&... x) { rowan::ftrl(x...); }, state, state);
+}
+
+TEST_CASE("an optimizer infers nothing, and refuses what does not fit", "[op]") {
+    auto const w = tensor_spec<float>({6, 5});
+    CHECK(rowan::sgd_op::infer(w, selected_rows_spec<float>({6, 5})).empty());
+    CHECK(rowan::adagrad_op::infer(w, w, tensor_spec<float>({UNK, 5})).empty());
+    CHECK(rowan::rowwise_adagrad_op::infer(w, tensor_spec<float>({6}), w).empty());
+    CHECK_THROWS_AS(rowan::sgd_op::infer(w, selected_rows_spec<float>({7, 5})), rowan::ShapeError);
+    CHECK_THROWS_AS(rowan::sgd_op::infer(w, tensor_spec<float>({6, 4})), rowan::ShapeError);
+    CHECK_THROWS_AS(rowan::sgd_op::infer(selected_rows_spec<float>({6, 5}), w), rowan::TypeError);
+}

@@ -1,0 +1,27 @@
+// tests/op/sequence_pool.cpp
+#include <rowan/op/sequence_pool.hpp>
+
+#include "check_gradients.hpp"
+
+#include <rowan/op/sequence_expand.hpp>
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::sequence_expand_op, rowan::sequence_pool_op;
+using rowan::tensor_spec, rowan::UNK;
+
+TEST_CASE("the gradient of every pool is that of central differences", "[op]") {
+    LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
+    for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max, Pool::min, Pool::first, Pool::last}) {
+        CAPTURE(static_cast<int>(pool));
+        test::check_gradients<sequence_pool_op>(std::tuple(x), {pool});
+    }
+    CHECK((sequence_pool_op::run(Cpu{}, x, {Pool::last, -1}).value()(1, 0) == -1));
+}
+
+TEST_CASE("the gradient of sequence_expand is that of central differences", "[op]") {
+    LoDTensor<float> const y(rowan::Tensor<float>::zeros({6}), Lod{{0, 2, 2, 6}});
+    test::check_gradients<sequence_expand_op>(std::tuple(LoDTensor<double>(test::values({3, 2}, 1)), y));
+    test::check_gradients<sequence_expand_op>(std::tuple(LoDTensor<double>(test::values({4, 2}, 1), Lod{{0, 2, 3, 4}}), y));
+}
+
+static_assert(sequence_pool_op::infer(tensor_spec<float>({UNK, 4}, 2)) == tensor_spec<float>({UNK, 4}, 1));
+static_assert(sequence_expand_op::infer(tensor_spec<float>({3, 4}), tensor_spec<double>({UNK}, 1)) == tensor_spec<float>({UNK, 4}, 1));

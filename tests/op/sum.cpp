@@ -1,0 +1,44 @@
+// tests/op/sum.cpp
+#include <rowan/op/sum.hpp>
+
+#include "check_gradients.hpp"
+#include "reference.hpp"
+#include "refused.hpp"
+
+using rowan::Cpu, rowan::SelectedRows, rowan::sum_op, rowan::Tensor;
+using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
+
+TEST_CASE("the sum of tensors is added in their order", "[op]") {
+    std::vector<Tensor<float>> const x{{1e8f, 1}, {1, 2}, {-1e8f, 3}};
+    CHECK((rowan::sum(Cpu{}, x) == Tensor<float>{0, 6}));  // 1e8 + 1 is 1e8
+}
+
+TEST_CASE("the sum of row-sparse gradients is row-sparse, that with a tensor dense", "[op]") {
+    std::vector<SelectedRows<float>> const sparse{{4, {1, 3}, {{1, 2}, {3, 4}}}, {4, {1}, {{10, 20}}}};
+    auto const rows = rowan::sum(Cpu{}, sparse);
+    CHECK((std::vector(rows.rows().begin(), rows.rows().end()) == std::vector<std::int64_t>{1, 3, 1}));
+    CHECK((rows.value() == Tensor<float>{{1, 2}, {3, 4}, {10, 20}}));
+    std::vector<Tensor<float>> const dense{Tensor<float>::full({4, 2}, 1)};
+    CHECK((rowan::sum(Cpu{}, dense, sparse) == Tensor<float>{{1, 1}, {12, 23}, {1, 1}, {4, 5}}));
+    CHECK((dense[0] == Tensor<float>::full({4, 2}, 1)));
+}
+
+TEST_CASE("sums have the same bits for any number of threads", "[op]") {
+    std::vector<Tensor<float>> const x{inputs::wild<float>({300'000}, 1), inputs::wild<float>({300'000}, 2),
+                                       inputs::wild<float>({300'000}, 3)};
+    for (int const threads : {2, 8}) CHECK(reference::same(rowan::sum(Cpu{threads}, x), rowan::sum(Cpu{1}, x)));
+}
+
+TEST_CASE("sums of nothing and of other shapes are refused", "[op]") {
+    std::vector<Tensor<float>> const none, other{{1, 2}, {1, 2, 3}};
+    std::vector<SelectedRows<float>> const heights{{4, {1}, {{1}}}, {5, {1}, {{1}}}};
+    std::vector<Tensor<float>> const flat{{1, 2, 3, 4}};
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, none); }) == "x.size() is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, other); }) == "x[1].shape() is [3], expected [2]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::sum(exec, heights); }) == "x[1].height() is 5, expected 4");
+    CHECK_THROWS_AS(rowan::sum(Cpu{}, flat, heights), rowan::ShapeError);
+}
+
+constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};
+static_assert(sum_op::infer(mixed) == tensor_spec<float>({9, 2}));
+static_assert(sum_op::infer(std::span(mixed).first(1)) == selected_rows_spec<float>({9, 2}));
