@@ -41,7 +41,7 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P> const& param, Tensor<M> co
 /// One step of AdaGrad (Duchi et al. 2011) on the rows that `grad` names, duplicates summed first:
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
 template <class P, class M, detail::gradient G>
 void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {

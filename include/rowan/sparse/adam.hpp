@@ -63,7 +63,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P> const& param, Tensor<M> const& m
 ///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
 /// Lazy: moments of rows not named do not decay, and those rows do not move. With a dense `grad` it is the usual Adam.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
+///          Error as update_rows
 /// cost     as adagrad, with two states
 template <class P, class M, class V, detail::gradient G>
 void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, AdamOptions options = {}) {

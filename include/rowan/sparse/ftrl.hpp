@@ -70,7 +70,8 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P> const& param, Tensor<S> const& s
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
 ///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0        (1e-10 is added to l1 and l2)
 /// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
+///          Error as update_rows
 /// cost     as adagrad, with two states
 template <class P, class S, class L, detail::gradient G>
 void ftrl(Cpu exec, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, G const& grad, FtrlOptions options = {}) {

@@ -61,7 +61,7 @@ momentum_rule make_momentum_rule(Tensor<P> const& param, Tensor<M> const& veloci
 ///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v        (Nesterov: p -= learning_rate · (g + mu · v))
 /// Lazy: the velocity of a row not named does not decay, and the row does not move.
 /// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
 template <class P, class V, detail::gradient G>
 void momentum(Cpu exec, Tensor<P>& param, Tensor<V>& velocity, G const& grad, MomentumOptions options = {}) {

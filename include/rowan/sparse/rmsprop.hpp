@@ -75,7 +75,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> co
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
 /// Lazy: the averages of rows not named do not decay.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <class P, class S, class V, detail::gradient G>
 void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity, G const& grad,

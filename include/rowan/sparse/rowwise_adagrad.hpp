@@ -50,7 +50,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P> const& param, Tensor<M>
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
 /// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <class P, class M, detail::gradient G>
 void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
