@@ -1,0 +1,81 @@
+// rowan/op/relu.hpp: relu, the positive part of every element.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// x where it is positive, else 0, element by element. A NaN stays one.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result
+template <class T>
+Tensor<T> relu(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    auto const formula = []<class V>(V const& a) {
+        V const zero = detail::constant<V>(0.0);
+        return detail::choose(a < zero, zero, a);
+    };
+    return detail::zip_elements<S>(exec, formula, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad where the result is positive, else 0.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> relu_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
+    using S = detail::sum_t<T>;
+    detail::check_same_shape("out_grad", out_grad, out);
+    auto const formula = []<class V>(V const& y, V const& g) {
+        V const zero = detail::constant<V>(0.0);
+        return detail::choose(y > zero, g, zero);
+    };
+    return detail::zip_elements<S>(exec, formula, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> relu(Tensor<T, Device> const& x) {
+    return relu(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return relu_grad(Device{}, out, out_grad);
+}
+
+struct relu_grad_op {
+    static constexpr std::string_view name = "relu_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return infer::elementwise("relu_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return relu_grad(exec, out, out_grad);
+    }
+};
+
+struct relu_op {
+    static constexpr std::string_view name = "relu";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<relu_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("relu: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return relu(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,80 @@
+// rowan/op/tanh.hpp: tanh, the hyperbolic tangent of every element.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/exponential.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <concepts>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
+/// found by its type. A NaN stays one.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+template <class T>
+Tensor<T> tanh(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::tanh: integers have no tanh, convert x to a type with fractions");
+    return detail::zip_elements<S>(
+        exec, [](auto const& a) { return detail::hyperbolic_tangent(a); }, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad · (1 - out²).
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> tanh_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
+    using S = detail::sum_t<T>;
+    detail::check_same_shape("out_grad", out_grad, out);
+    auto const formula = []<class V>(V const& y, V const& g) {
+        return detail::product(g, V(detail::constant<V>(1.0) - detail::product(y, y)));
+    };
+    return detail::zip_elements<S>(exec, formula, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
+    return tanh(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return tanh_grad(Device{}, out, out_grad);
+}
+
+struct tanh_grad_op {
+    static constexpr std::string_view name = "tanh_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return infer::elementwise("tanh_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return tanh_grad(exec, out, out_grad);
+    }
+};
+
+struct tanh_op {
+    static constexpr std::string_view name = "tanh";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<tanh_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("tanh: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return tanh(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,54 @@
+// tests/op/relu.cpp: the positive part, its gradient from its result.
+#include <rowan/op/relu.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+using rowan::bfloat16, rowan::relu_grad_op, rowan::relu_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(relu_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(relu_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
+
+TEST_CASE("relu is the positive part", "[op][golden]") {
+    CHECK((rowan::relu(Tensor<float>{{-1, 2, 0}, {0.5, -0.25, 7}}) == Tensor<float>{{0, 2, 0}, {0.5, 0, 7}}));
+    CHECK((rowan::relu(Tensor<std::int32_t>{-7, 7, 0}) == Tensor<std::int32_t>{0, 7, 0}));
+    CHECK((rowan::relu_grad(Tensor<float>{0, 2, 0.5}, Tensor<float>{4, -16, 3}) == Tensor<float>{0, -16, 3}));
+}
+
+TEST_CASE("relu keeps an infinity and a NaN", "[op]") {
+    double const inf = std::numeric_limits<double>::infinity();
+    auto const y = rowan::relu(Tensor<double>{inf, -inf, std::nan("")});
+    CHECK((y(0) == inf && y(1) == 0));
+    CHECK(std::isnan(y(2)));
+}
+
+TEST_CASE("the gradient of relu is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3, 18}) test::check_gradients<relu_op>(std::tuple(test::values({n, 2}, n)));
+    test::check_gradients<relu_op>(std::tuple(test::values({}, 5)));
+}
+
+TEST_CASE("relu of bfloat16", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1);
+    auto const y = rowan::relu(x), g = rowan::relu_grad(y, x);
+    for (std::size_t i = 0; i < 37; ++i) {
+        CHECK(y(i).bits() == (x(i) > 0 ? x(i) : bfloat16(0.F)).bits());
+        CHECK(g(i).bits() == y(i).bits());
+    }
+}
+
+TEST_CASE("relu has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::relu(exec, x); });
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::relu_grad(exec, x, x); });
+}
+
+TEST_CASE("relu_grad refuses another shape", "[op][bad]") {
+    Tensor<float> const out{1, 2}, grad{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::relu_grad(e, out, grad); }, out, grad) ==
+          "out_grad.shape() is [1, 2], expected [2]");
+}

@@ -1,0 +1,58 @@
+// tests/op/sigmoid.cpp: the logistic function, its gradient from its result.
+#include <rowan/op/sigmoid.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+
+using rowan::bfloat16, rowan::ShapeError, rowan::sigmoid_grad_op, rowan::sigmoid_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(sigmoid_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(sigmoid_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
+
+TEST_CASE("sigmoid is 1 / (1 + exp(-x))", "[op][golden]") {
+    Tensor<double> const x{{0, 1}, {-1, 3}};
+    auto const y = rowan::sigmoid(x);
+    REQUIRE(y.shape() == x.shape());
+    for (std::size_t i = 0; i < 4; ++i) CHECK(std::abs(y.data()[i] - 1 / (1 + std::exp(-x.data()[i]))) <= 4e-16);
+    CHECK(y(0, 0) == 0.5);
+    CHECK((rowan::sigmoid_grad(Tensor<float>{0.5, 0.25}, Tensor<float>{4, 16}) == Tensor<float>{1, 3}));
+}
+
+TEST_CASE("sigmoid of large numbers is 0 or 1, of a NaN a NaN", "[op]") {
+    float const inf = std::numeric_limits<float>::infinity();
+    auto const y = rowan::sigmoid(Tensor<float>{1e30F, inf, -1e30F, -inf, std::nanf("")});
+    CHECK((y(0) == 1 && y(1) == 1));
+    CHECK((y(2) >= 0 && y(2) < 1e-37F && y(3) == y(2)));
+    CHECK(std::isnan(y(4)));
+}
+
+TEST_CASE("the gradient of sigmoid is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3, 18}) test::check_gradients<sigmoid_op>(std::tuple(test::values({n, 2}, n)));
+    test::check_gradients<sigmoid_op>(std::tuple(test::values({}, 5)));
+}
+
+TEST_CASE("sigmoid of bfloat16 is that of floats, narrowed once", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1);
+    Tensor<float> wide = Tensor<float>::from_shape({37});
+    std::copy(x.data(), x.data() + 37, wide.data());
+    auto const y = rowan::sigmoid(wide);
+    auto const g = rowan::sigmoid_grad(wide, y);
+    for (std::size_t i = 0; i < 37; ++i) CHECK(rowan::sigmoid(x)(i).bits() == bfloat16(y(i)).bits());
+    CHECK(rowan::sigmoid_grad(x, rowan::sigmoid(x)).shape() == g.shape());
+}
+
+TEST_CASE("sigmoid has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::sigmoid(exec, x); });
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::sigmoid_grad(exec, x, x); });
+}
+
+TEST_CASE("sigmoid_grad refuses another shape", "[op][bad]") {
+    Tensor<float> const out{1, 2}, grad{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::sigmoid_grad(e, out, grad); }, out, grad) ==
+          "out_grad.shape() is [1, 2], expected [2]");
+}

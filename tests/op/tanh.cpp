@@ -1,0 +1,57 @@
+// tests/op/tanh.cpp: the hyperbolic tangent, its gradient from its result.
+#include <rowan/op/tanh.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+
+using rowan::bfloat16, rowan::ShapeError, rowan::tanh_grad_op, rowan::tanh_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(tanh_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(tanh_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
+
+TEST_CASE("tanh is that of the C library, up to rounding", "[op][golden]") {
+    Tensor<double> const x{{0, 1, -1}, {0.3, 1e-9, -20}};
+    auto const y = rowan::tanh(x);
+    REQUIRE(y.shape() == x.shape());
+    for (std::size_t i = 0; i < 6; ++i) {
+        double const want = std::tanh(x.data()[i]);
+        CHECK(std::abs(y.data()[i] - want) <= 4e-16 * std::abs(want));
+    }
+    CHECK((rowan::tanh_grad(Tensor<float>{0.5, -0.25}, Tensor<float>{4, 16}) == Tensor<float>{3, 15}));
+}
+
+TEST_CASE("tanh of large numbers is 1 or -1, of a NaN a NaN", "[op]") {
+    float const inf = std::numeric_limits<float>::infinity();
+    auto const y = rowan::tanh(Tensor<float>{1e30F, inf, -1e30F, -inf, std::nanf("")});
+    CHECK((y(0) == 1 && y(1) == 1 && y(2) == -1 && y(3) == -1));
+    CHECK(std::isnan(y(4)));
+}
+
+TEST_CASE("the gradient of tanh is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3, 18}) test::check_gradients<tanh_op>(std::tuple(test::values({n, 2}, n)));
+    test::check_gradients<tanh_op>(std::tuple(test::values({}, 5)));
+}
+
+TEST_CASE("tanh of bfloat16 is that of floats, narrowed once", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1);
+    Tensor<float> wide = Tensor<float>::from_shape({37});
+    std::copy(x.data(), x.data() + 37, wide.data());
+    auto const y = rowan::tanh(wide);
+    for (std::size_t i = 0; i < 37; ++i) CHECK(rowan::tanh(x)(i).bits() == bfloat16(y(i)).bits());
+}
+
+TEST_CASE("tanh has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::tanh(exec, x); });
+    test::check_any_threads([&](rowan::Cpu exec) { return rowan::tanh_grad(exec, x, x); });
+}
+
+TEST_CASE("tanh_grad refuses another shape", "[op][bad]") {
+    Tensor<float> const out{1, 2}, grad{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::tanh_grad(e, out, grad); }, out, grad) ==
+          "out_grad.shape() is [1, 2], expected [2]");
+}
