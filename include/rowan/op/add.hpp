@@ -1,0 +1,67 @@
+// rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/identity.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/add.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// x + y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> add(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+    detail::check_same_shape("y", y, x);
+    auto const formula = [](auto const& a, auto const& b) { return detail::plus(a, b); };
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(Device{}, x, y);
+}
+
+/// Two tensors, two SelectedRows, or one of each: a sum is dense if one of the two is. Both get the gradient as it is.
+struct add_op {
+    static constexpr std::string_view name = "add";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        if (x.type != VarType::SELECTED_ROWS) infer::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) infer::dense("add: y", y);
+        infer::same_dtype("add: y", y, x);
+        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
+        return {kind.type, x.dtype, infer::same_dims("add: y", y, x), kind.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,48 @@
+// rowan/op/elementwise_mul.hpp: elementwise_mul, the product of two tensors, element by element.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// x · y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> elementwise_mul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+    detail::check_same_shape("y", y, x);
+    auto const formula = [](auto const& a, auto const& b) { return detail::product(a, b); };
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return elementwise_mul(Device{}, x, y);
+}
+
+/// Its gradients are products too: out_grad · y and out_grad · x.
+struct elementwise_mul_op {
+    static constexpr std::string_view name = "elementwise_mul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        return infer::elementwise("elementwise_mul: y", y, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return elementwise_mul(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

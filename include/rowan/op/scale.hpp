@@ -1,0 +1,114 @@
+// rowan/op/scale.hpp: scale, a number times every element, and another added.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/scale.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Elements that are summed as integers are multiplied by whole numbers only.
+template <class T>
+void check_whole_setting(char const* field, double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
+    }
+}
+
+[[noreturn]] inline void sparse_bias(double bias) {
+    throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
+}
+
+}  // namespace detail
+
+/// factor · x + bias, element by element, computed in dtype<T>::sum. The product is rounded before the sum; a bias of 0 adds nothing.
+/// Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is no whole number
+/// cost     one read of x and one write of the result
+template <class T>
+Tensor<T> scale(Cpu exec, Tensor<T> const& x, double factor, double bias = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_whole_setting<T>("factor", factor);
+    detail::check_whole_setting<T>("bias", bias);
+    auto const times = [&]<class V>(V const& a) { return detail::product(a, detail::constant<V>(factor)); };
+    if (bias == 0) return detail::zip_elements<S>(exec, times, x);
+    auto const affine = [&]<class V>(V const& a) { return detail::plus(times(a), detail::constant<V>(bias)); };
+    return detail::zip_elements<S>(exec, affine, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(Device{}, x, factor, bias);
+}
+
+struct scale_grad_op;
+
+/// A SelectedRows stays one, and takes no bias.
+struct scale_op {
+    static constexpr std::string_view name = "scale";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double factor = 1;
+        double bias = 0;
+    };
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
+        if (x.type != VarType::SELECTED_ROWS) return infer::elementwise("scale: x", x);
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return scale(exec, x, a.factor, a.bias);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        detail::check_whole_setting<T>("factor", a.factor);
+        if constexpr (std::integral<detail::sum_t<T>>) {
+            return scale(exec, x, static_cast<std::int64_t>(a.factor));
+        } else {
+            return scale(exec, x, a.factor);
+        }
+    }
+};
+
+/// factor · out_grad
+struct scale_grad_op {
+    static constexpr std::string_view name = "scale_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = scale_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
+        return scale_op::infer(out_grad, {a.factor, 0});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,89 @@
+// rowan/op/sub.hpp: sub, the difference of two tensors.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/identity.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Integers wrap around.
+template <class V>
+ROWAN_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+}  // namespace detail
+
+/// x - y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> sub(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+    detail::check_same_shape("y", y, x);
+    auto const formula = [](auto const& a, auto const& b) { return detail::minus(a, b); };
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+}
+
+/// 0 - x, element by element: what reaches y from a difference.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result
+template <class T>
+Tensor<T> negate(Cpu exec, Tensor<T> const& x) {
+    auto const formula = []<class V>(V const& a) { return detail::minus(detail::constant<V>(0.0), a); };
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(Device{}, x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(Device{}, x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return infer::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0

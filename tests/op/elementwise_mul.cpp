@@ -1,0 +1,43 @@
+// tests/op/elementwise_mul.cpp: products of two tensors, element by element.
+#include <rowan/op/elementwise_mul.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cstdint>
+#include <limits>
+
+using rowan::bfloat16, rowan::Cpu, rowan::elementwise_mul, rowan::elementwise_mul_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec,
+    rowan::UNK;
+
+static_assert(elementwise_mul_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}, 1));
+
+TEST_CASE("elementwise_mul is the product, element by element", "[op][golden]") {
+    CHECK((elementwise_mul(Tensor<float>{{1, 2}, {3, 4}}, Tensor<float>{{5, 6}, {7, -8}}) == Tensor<float>{{5, 12}, {21, -32}}));
+    auto const most = std::numeric_limits<std::int64_t>::max();
+    CHECK((elementwise_mul(Tensor<std::int64_t>{most, -3}, Tensor<std::int64_t>{2, 2}) == Tensor<std::int64_t>{-2, -6}));
+}
+
+TEST_CASE("every gradient of elementwise_mul is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3}) {
+        test::check_gradients<elementwise_mul_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
+    }
+    test::check_gradients<elementwise_mul_op>(std::tuple(test::values({}, 1), test::values({}, 2)));
+}
+
+TEST_CASE("elementwise_mul of bfloat16 rounds the product once", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1), y = inputs::wild<bfloat16>({37}, 2), z = elementwise_mul(x, y);
+    for (std::size_t i = 0; i < 37; ++i) CHECK(z(i).bits() == bfloat16(float(x(i)) * float(y(i))).bits());
+}
+
+TEST_CASE("elementwise_mul has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3), y = inputs::wild<float>({rowan::detail::serial_below + 77}, 4);
+    test::check_any_threads([&](Cpu exec) { return elementwise_mul(exec, x, y); });
+    CHECK((elementwise_mul(x, y) == Tensor<float>(x * y)));
+}
+
+TEST_CASE("elementwise_mul refuses shapes that differ", "[op][bad]") {
+    Tensor<float> const x{1, 2}, y{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { elementwise_mul(e, x, y); }, x, y) == "y.shape() is [1, 2], expected [2]");
+}
