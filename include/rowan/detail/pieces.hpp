@@ -1,0 +1,63 @@
+// rowan/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/elementwise.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_axis(std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
+    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
+    throw ValueError("axis", static_cast<double>(axis), text);
+}
+
+/// The axis counted from the first dim; -1 is the last one.
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) bad_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// The name of one of several tensors, and of one of its dims.
+inline std::string part_name(char const* field, std::size_t k) {
+    return std::string(field).append("[").append(std::to_string(k)).append("]");
+}
+inline std::string dim_name(std::string field, std::size_t axis) {
+    return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+/// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
+/// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
+template <class F>
+void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+    std::vector<std::size_t> starts{0};
+    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
+    std::size_t const total = starts.back(), size = outer * total;
+    bool const serial = threads_for(exec, size) == 1;
+    parallel_for(exec, size, serial ? size : elementwise_grain, [&](std::size_t begin, std::size_t end) {
+        std::size_t row = begin / total;
+        std::size_t const after = begin % total;
+        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
+        while (begin < end) {
+            std::size_t const skipped = begin - row * total - starts[k];
+            std::size_t const count = std::min(end - begin, widths[k] - skipped);
+            f(k, row * widths[k] + skipped, begin, count);
+            begin += count;
+            if (++k == widths.size()) {
+                k = 0;
+                ++row;
+            }
+        }
+    });
+}
+
+}  // namespace rowan::inline v0::detail

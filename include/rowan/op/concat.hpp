@@ -1,0 +1,170 @@
+// rowan/op/concat.hpp: concat, tensors put together along one axis.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/pieces.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/op/split.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void nothing_to_join() { throw ShapeError("x.size()", "0", "at least 1"); }
+
+/// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
+template <class T>
+std::size_t check_joinable(std::vector<Tensor<T>> const& x, std::int64_t axis) {
+    if (x.empty()) nothing_to_join();
+    std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
+    for (std::size_t k = 1; k < x.size(); ++k) {
+        if (x[k].dimension() != rank)
+            throw ShapeError(part_name("x", k).append(" rank"), std::to_string(x[k].dimension()),
+                             std::to_string(rank).append(", that of x[0]"));
+        for (std::size_t i = 0; i < rank; ++i) {
+            if (i != at && x[k].shape(i) != x[0].shape(i))
+                throw ShapeError(dim_name(part_name("x", k), i), std::to_string(x[k].shape(i)),
+                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
+        }
+    }
+    return at;
+}
+
+}  // namespace detail
+
+/// The tensors one after the other along an axis. Axis -1 is the last one.
+///
+///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
+///
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
+/// errors   ShapeError if there are none, or if ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// cost     one read and one write of every element
+template <class T>
+Tensor<T> concat(Cpu exec, std::vector<Tensor<T>> const& x, std::int64_t axis = 0) {
+    static_cast<void>(thread_count(exec));
+    std::size_t const at = detail::check_joinable(x, axis);
+    auto shape = x[0].shape();
+    std::size_t const inner = detail::product_from(shape, at + 1);
+    std::vector<T const*> from;
+    std::vector<std::size_t> widths;
+    shape[at] = 0;
+    for (auto const& part : x) {
+        from.push_back(part.data());
+        widths.push_back(part.shape(at) * inner);
+        shape[at] += part.shape(at);
+    }
+    auto out = Tensor<T>::from_shape(shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
+    T* const to = out.data();
+    detail::for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        std::copy_n(from[k] + in, count, to + whole);
+    });
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
+    return concat(Device{}, x, axis);
+}
+
+struct concat_grad_op;
+
+/// The slot `x` holds all tensors, as a std::vector.
+struct concat_op {
+    static constexpr std::string_view name = "concat";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        std::int64_t axis = 0;
+    };
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
+        if (x.empty()) detail::nothing_to_join();
+        infer::dense("concat: x", x[0]);
+        std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
+        VarSpec out = x[0];
+        if (at == 0) out.lod_level = 0;
+        for (VarSpec part : x.subspan(1)) {
+            infer::dense("concat: x", part);
+            infer::same_dtype("concat: x", part, out);
+            infer::rank("concat: x", part, out.dims.size(), "that of the first");
+            std::int64_t const dim = part.dims[at], before = out.dims[at];
+            part.dims[at] = before;
+            out.dims = infer::same_dims("concat: x", part, out);
+            out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, attributes const& a) {
+        return concat(exec, x, a.axis);
+    }
+};
+
+/// Cuts the gradient of the result into those of the tensors.
+struct concat_grad_op {
+    static constexpr std::string_view name = "concat_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = concat_op::attributes;
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
+                                                attributes const& a) {
+        VarSpec const out = concat_op::infer(x, a);
+        infer::dense("concat_grad: out@GRAD", out_grad);
+        infer::same_dtype("concat_grad: out@GRAD", out_grad, out);
+        infer::same_dims("concat_grad: out@GRAD", out_grad, out);
+        return {x.begin(), x.end()};
+    }
+
+    /// errors   ShapeError if x are no tensors that can be joined, or out_grad has not the shape of what they give
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                         attributes const& a) {
+        std::size_t const at = detail::check_joinable(x, a.axis);
+        auto shape = x[0].shape();
+        shape[at] = 0;
+        std::vector<std::int64_t> sections;
+        for (auto const& part : x) {
+            sections.push_back(static_cast<std::int64_t>(part.shape(at)));
+            shape[at] += part.shape(at);
+        }
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        return split(exec, out_grad, sections, a.axis);
+    }
+};
+
+/// Puts the gradients of the parts together.
+struct split_grad_op {
+    static constexpr std::string_view name = "split_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = split_op::attributes;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+        return concat_op::infer(out_grad, {a.axis});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+        return concat(exec, out_grad, a.axis);
+    }
+};
+
+}  // namespace rowan::inline v0

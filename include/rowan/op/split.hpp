@@ -1,0 +1,119 @@
+// rowan/op/split.hpp: split, a tensor cut along one axis.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/pieces.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/split.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
+    std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
+    throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
+}
+
+[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
+    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
+}
+
+/// Sections are counts and add up to the dim, if that is known.
+template <class Sections>
+constexpr void check_sections(Sections const& sections, std::int64_t dim) {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        if (sections[k] < 0 || (dim != UNK && sections[k] > dim - sum)) bad_section(k, sections[k], dim - sum);
+        sum += sections[k];
+    }
+    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+}
+
+}  // namespace detail
+
+/// Parts of x along an axis: part k has sections[k] of its dim, from sections[0] + … + sections[k - 1] on. Axis -1 is the last one.
+///
+///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
+///
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
+/// errors   ValueError if x has no such axis; ShapeError if sections are not a flat list, one is negative or they do not add up to the dim
+/// cost     one read and one write of every element
+template <class T>
+std::vector<Tensor<T>> split(Cpu exec, Tensor<T> const& x, Ids<> sections, std::int64_t axis = 0) {
+    static_cast<void>(thread_count(exec));
+    std::size_t const at = detail::checked_axis(axis, x.dimension());
+    if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
+    detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
+    std::size_t const inner = detail::product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(Tensor<T>::from_shape(shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    T const* const from = x.data();
+    detail::for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        std::copy_n(from + whole, count, to[k] + in);
+    });
+    return parts;
+}
+
+template <class T, class Device>
+std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
+                                     std::int64_t axis = 0) {
+    return split(Device{}, x, sections, axis);
+}
+
+struct split_grad_op;
+
+/// The slot `out` holds all parts, as a std::vector.
+struct split_op {
+    static constexpr std::string_view name = "split";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        std::vector<std::int64_t> sections;
+        std::int64_t axis = 0;
+    };
+
+    static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
+        infer::dense("split: x", x);
+        std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
+        detail::check_sections(a.sections, x.dims[at]);
+        std::vector<VarSpec> parts;
+        for (std::int64_t const section : a.sections) {
+            parts.push_back(x);
+            parts.back().dims[at] = section;
+            if (at == 0) parts.back().lod_level = 0;
+        }
+        return parts;
+    }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return split(exec, x, a.sections, a.axis);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+#include <rowan/op/concat.hpp>  // the gradient
