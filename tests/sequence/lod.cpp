@@ -3,17 +3,36 @@
 
 #include "sequence/batches.hpp"
 
+#include <concepts>
+#include <iterator>
 #include <limits>
 #include <ranges>
 #include <sstream>
 
 namespace {
 
-using batches::List, batches::Lists, batches::list, batches::refusal;
+using batches::List, batches::Lists, batches::list, batches::refusal, batches::refused;
 using rowan::IndexError, rowan::Lod, rowan::LodError, rowan::ShapeError, rowan::Tensor;
 using Longs = Tensor<std::int64_t>;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+
+// Lists that are there once: sized, but an input range.
+struct Once {
+    struct iterator {
+        using value_type = List;
+        using difference_type = std::ptrdiff_t;
+        using iterator_concept = std::input_iterator_tag;
+        List operator*() const { return {0}; }
+        iterator& operator++() { return *this; }
+        void operator++(int) {}
+        friend bool operator==(iterator, std::default_sentinel_t) { return true; }
+    };
+    iterator begin() const { return {}; }
+    std::default_sentinel_t end() const { return {}; }
+    std::size_t size() const { return 0; }
+};
+static_assert(std::ranges::sized_range<Once const> && std::ranges::input_range<Once const>);
 
 std::string text(Lod const& lod) {
     std::ostringstream out;
@@ -199,11 +218,47 @@ TEST_CASE("a Lod from the sequence of every row", "[lod]") {
     CHECK(Lod::from_row_ids(Tensor<std::int32_t>{1, 1, 1}, 2) == Lod{{0, 0, 3}});
     CHECK(Lod::from_row_ids({}, 2) == Lod{{0, 0, 0}});
     CHECK(Lod::from_row_ids({}, 0) == Lod{{0}});
-    check_refused([] { Lod::from_row_ids({0, 1, 0}, 2); }, 0, 2, 0, "descends: rows of one sequence lie together");
+    CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 1, 0}, 2); }) == "row_ids[2] = 0 descends: rows of one sequence lie together");
+    CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 1, 2, 1, 0}, 3); }) ==
+          "row_ids[3] = 1 descends: rows of one sequence lie together");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 4}, 4); }) == "row_ids[1] = 4 is not in [0, 4)");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({-1, 0}, 4); }) == "row_ids[0] = -1 is not in [0, 4)");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({0}, 0); }) == "row_ids[0] = 0 is not in [0, 0)");
     CHECK(refusal<ShapeError>([] { Lod::from_row_ids({}, -1); }) == "height is -1, expected in [0, 2^63 - 1]");
+}
+
+TEST_CASE("L19: numbers of sequences are a list, not a matrix", "[lod][bad_input]") {
+    CHECK(refusal<ShapeError>([] { Lod::from_row_ids(Longs{{0, 0}, {1, 1}}, 2); }) == "row_ids rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([] { Lod::from_row_ids(Longs::full({}, 0), 2); }) == "row_ids rank is 0, expected 1");
+}
+
+TEST_CASE("R22: ids around the number of sequences", "[lod][bad_input]") {
+    std::int64_t const least = std::numeric_limits<std::int64_t>::min();
+    CHECK(Lod::from_row_ids({3}, 4) == Lod{{0, 0, 0, 0, 1}});
+    for (std::int64_t const id : {std::int64_t{-1}, std::int64_t{4}, std::int64_t{5}, least, most}) {
+        auto const error = batches::refused<IndexError>([&] { Lod::from_row_ids({0, id}, 4); });
+        CHECK((error.field() == "row_ids" && error.position() == 1 && error.value() == id && error.bound() == 4));
+    }
+}
+
+TEST_CASE("more sequences than offsets can be are refused", "[lod][bad_input]") {
+    CHECK(refusal<ShapeError>([] { Lod::from_row_ids({}, std::int64_t{1} << 62); }) ==
+          "offsets shape is [4611686018427387905], expected at most 2^63 - 1 bytes in all");
+    CHECK(refused<ShapeError>([] { Lod::from_row_ids({}, std::int64_t{1} << 60); }).field() == "offsets shape");
+    CHECK(refused<ShapeError>([] { Lod::from_row_ids({}, most); }).field() == "offsets shape");
+}
+
+TEST_CASE("offsets may be counted in rows", "[lod]") {
+    CHECK(Lod{{0, 2}, {0, 1, 3}, {0, 2, 4, 5}}.absolute() == Lists{{0, 5}, {0, 2, 5}, {0, 2, 4, 5}});
+    CHECK(Lod{{0, 2, 5}, {0, 3, 9, 11, 17, 20}}.absolute() == Lists{{0, 9, 20}, {0, 3, 9, 11, 17, 20}});
+    CHECK(Lod{{0, 0, 2}, {0, 3, 3}}.absolute() == Lists{{0, 0, 3}, {0, 3, 3}});
+    CHECK(Lod{{0}, {0}}.absolute() == Lists{{0}, {0}});
+    CHECK(Lod().absolute().empty());
+}
+
+TEST_CASE("a range that can be read only once is not taken", "[lod]") {
+    STATIC_REQUIRE(!std::constructible_from<Lod, Once>);
+    STATIC_REQUIRE(std::constructible_from<Lod, std::span<List const>>);
 }
 
 TEST_CASE("Lods are equal if all their offsets are", "[lod]") {

@@ -69,7 +69,7 @@ TEST_CASE("the part of each sequence", "[sequence_slice][golden]") {
     CHECK(same(sequence_slice(z, {0, 1}, {1, 1}), LoDTensor<float>({{1, 2}, {5, 6}}, Lod{{0, 0, 2}, {0, 1, 2}})));
 }
 
-TEMPLATE_TEST_CASE("sequence_slice: every element type is moved as it is", "[sequence_slice]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
+TEMPLATE_TEST_CASE("sequence_slice: every element type is moved as it is", "[sequence_slice]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         for (std::uint64_t seed : std::vector<std::uint64_t>{1, 2, 3}) {
             auto const parts = parts_of(x.lod(), seed);
@@ -122,6 +122,10 @@ TEST_CASE("parts that do not lie in their sequence are refused", "[sequence_slic
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_slice_grad(e, x, Lod(), {}, {}); }, x) == "x_lod.levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_slice_grad(e, x, x.lod(), {0, 0, 0}, {3, 0, 1}); }, x) ==
           "out_grad.shape(0) is 5, expected 4");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_slice(e, x, Tensor<std::int64_t>{{0, 0, 0}}, {0, 0, 0}); }, x) ==
+          "offset rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_slice_grad(e, x, x.lod(), {0, 0, 0}, Tensor<std::int64_t>{{0, 0, 0}}); }, x) ==
+          "length rank is 2, expected 1");
     LoDTensor<std::uint8_t> const huge(Tensor<std::uint8_t>::from_shape({static_cast<std::size_t>(max), 0}), Lod::from_lengths({{max}}));
     CHECK(sequence_slice(huge, {max}, {0}).lod() == Lod{{0, 0}});
     CHECK(refusal<IndexError>([&](Cpu e) { sequence_slice(e, huge, {-1}, {0}); }) == "offset[0] = -1 is not in [0, 9223372036854775807)");

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,12 +20,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// IndexError unless 0 <= list[i] <= most.
-inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
-    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
-    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
-}
-
 /// The offsets of the slices, each of which must lie in its sequence of the last level.
 inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
     auto const offsets = last_level(lod);
@@ -35,6 +28,8 @@ inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offs
         if (list.size() != n)
             throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
     };
+    check_list("offset", offset);
+    check_list("length", length);
     check_size("offset.size()", offset);
     check_size("length.size()", length);
     std::vector<std::int64_t> result{0};
