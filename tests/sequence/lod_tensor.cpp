@@ -78,11 +78,21 @@ TEST_CASE("sequences are put one after the other", "[lod_tensor]") {
 TEST_CASE("L9: sequences of other widths or ranks do not fit together", "[lod_tensor][bad_input]") {
     auto const a = counted({2, 2});
     CHECK(refusal<ShapeError>([&] { LoDTensor<float>::from_sequences({a, counted({1, 3})}); }, a) ==
-          "sequence.shape() is [1, 3], expected [1, 2]");
+          "sequences[1].shape() is [1, 3], expected [1, 2]");
     CHECK(refusal<ShapeError>([&] { LoDTensor<float>::from_sequences({a, counted({2})}); }, a) ==
-          "sequence.shape() is [2], expected [2, 2]");
+          "sequences[1].shape() is [2], expected [2, 2]");
     CHECK(refusal<ShapeError>([&] { LoDTensor<float>::from_sequences({Tensor<float>::full({}, 1)}); }) ==
-          "sequence rank is 0, expected at least 1");
+          "sequences[0] rank is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([&] { LoDTensor<float>::from_sequences({a, a, counted({2, 1, 2})}); }, a) ==
+          "sequences[2].shape() is [2, 1, 2], expected [2, 2]");
+}
+
+TEST_CASE("more rows than can be counted are refused", "[lod_tensor][bad_input]") {
+    auto const half = Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0});
+    CHECK(refusal<LodError>([&] { LoDTensor<std::uint8_t>::from_sequences({half, half}); }) ==
+          "lod[0][1] = 4611686018427387904 is a length that makes the sum overflow");
+    CHECK_THROWS_AS(LoDTensor<std::uint8_t>::from_sequences({half, half, half, half}), LodError);
+    CHECK(LoDTensor<std::uint8_t>::from_sequences({half, Tensor<std::uint8_t>::from_shape({3, 0})}).lod().rows() == (std::int64_t{1} << 62) + 3);
 }
 
 TEST_CASE("lists of lists become levels", "[lod_tensor]") {
@@ -182,6 +192,9 @@ TEST_CASE("a tensor converts to a batch without levels, and a batch to its rows"
     Tensor<float> const moved = std::move(x);
     CHECK(moved.data() == memory);
     CHECK((x.value().size() == 0 && moved == Tensor<float>{5, 1}));
+    CHECK((x == LoDTensor<float>()));
+    CHECK_NOTHROW(x.check());
+    CHECK(x.share().size() == 0);
 }
 
 TEST_CASE("functions of tensors take batches, also those that nobody keeps", "[lod_tensor]") {

@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <ranges>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,27 +54,28 @@ public:
 
     /// One level of sequences, each given by its rows.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
-    /// errors   ShapeError if one has rank 0 or trailing dims differ
+    /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
     static LoDTensor from_sequences(std::initializer_list<Tensor<T>> sequences) {
         return from_sequences(std::span(sequences.begin(), sequences.size()));
     }
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences) {
         std::vector<std::int64_t> lengths;
-        std::size_t rows = 0;
         shape_type shape{0};
         for (Tensor<T> const& s : sequences) {
-            detail::check_rows("sequence", s);
+            std::string name = "sequences[";
+            name.append(std::to_string(lengths.size())).append("]");
+            detail::check_rows(name.c_str(), s);
             if (lengths.empty()) shape = s.shape();
-            detail::check_trailing("sequence", s, shape);
+            detail::check_trailing(name.c_str(), s, shape);
             lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
-            rows += s.shape()[0];
         }
-        shape[0] = rows;
+        auto lod = Lod::from_lengths({lengths});
+        shape[0] = static_cast<std::size_t>(lod.rows());
         auto value = Tensor<T>::from_shape(shape);
         T* to = value.data();
         for (Tensor<T> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
-        return {std::move(value), Lod::from_lengths({lengths})};
+        return {std::move(value), std::move(lod)};
     }
 
     /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
@@ -120,10 +122,15 @@ public:
         return value_.shape()[0];
     }
 
-    /// Where a tensor is wanted, its rows are.
+    /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
+    /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
+    ///            batch that read returns is gone; `Tensor<float> rows = steps.read(t);` is right, and an alias
     operator Tensor<T> const&() const& noexcept { return value_; }
     operator Tensor<T>&() & noexcept { return value_; }
-    operator Tensor<T>&&() && noexcept { return std::move(value_); }
+    operator Tensor<T>&&() && noexcept {
+        lod_ = Lod();
+        return std::move(value_);
+    }
 
     /// The same sequences and equal rows.
     friend bool operator==(LoDTensor const& a, LoDTensor const& b) { return a.lod_ == b.lod_ && a.value_ == b.value_; }
