@@ -198,7 +198,53 @@ TEST_CASE("L16: a map of another batch is refused", "[pack][bad_input]") {
     CHECK(refuse({4, 1, 2}) == "steps is 3, expected 4, the map's");
     CHECK(refuse({}) == "steps is 3, expected 0, the map's");
     CHECK(refusal<ShapeError>([&](Cpu exec) { steps.pack(exec, 0, StepMap<>()); }, steps) == "steps is 3, expected 0, the map's");
+    // The same number of sequences in each step, but other sequences.
+    std::string const other = "map is that of other sequences or of another order, expected the one that the steps were cut by";
+    CHECK(refuse({1, 2, 3}) == other);
+    CHECK(refuse({3, 2, 1}) == other);
+    CHECK(refuse({3, 1, 2, 0}) == other);
+    CHECK(refuse({0, 3, 1, 2}) == other);
     CHECK_THROWS_AS(TensorArray<float>().pack(0, StepMap<>()), rowan::Error);  // which has no level 0
+}
+
+TEST_CASE("L16: a map of another order, or of other levels above, is refused", "[pack][bad_input]") {
+    std::string const other = "map is that of other sequences or of another order, expected the one that the steps were cut by";
+    auto const lod = Lod::from_lengths({{2, 1}, {2, 1, 2}, {1, 0, 2, 1, 1}});
+    auto const x = batch(lod);
+    for (std::size_t level = 0; level < 3; ++level) {
+        CAPTURE(level);
+        auto const sorted = TensorArray<float>::unpack(x, {.level = level, .sort_by_length = true}).steps;
+        StepMap<> const same_order(lod, level, batches::order_of(lod, level, true));
+        CHECK((sorted.pack(level, same_order) == x));
+        auto turned = batches::order_of(lod, level, true);
+        std::ranges::reverse(turned);
+        StepMap<> const another(lod, level, turned);
+        CHECK(refusal<ShapeError>([&](Cpu exec) { sorted.pack(exec, level, another); }, sorted, another).size() > 0);
+    }
+    auto const steps = TensorArray<float>::unpack(x, {.level = 1}).steps;
+    StepMap<> const above(Lod::from_lengths({{1, 2}, {2, 1, 2}}), 1), swapped(lod, 1, {2, 0, 1});
+    CHECK(refusal<ShapeError>([&](Cpu exec) { steps.pack(exec, 1, above); }, steps, above) == other);
+    CHECK(refusal<ShapeError>([&](Cpu exec) { steps.pack(exec, 1, swapped); }, steps, swapped) == other);
+    StepMap<> const no_levels_below(Lod::from_lengths({{2, 1}, {2, 1, 2}}), 1);
+    CHECK((steps.pack(1, no_levels_below) == x));
+    auto const copy = steps;
+    CHECK(refusal<ShapeError>([&](Cpu exec) { copy.pack(exec, 1, swapped); }, copy) == other);
+}
+
+TEST_CASE("rows of no elements are packed, and more than can be counted are refused", "[pack]") {
+    for (Shape const& row : {Shape{0}, Shape{2, 0}}) {
+        for (batches::Lists const& lengths : {batches::Lists{{3, 6, 0, 1}}, batches::Lists{{2, 0, 3}, {3, 0, 2, 6, 3}}})
+            CHECK(comes_back(wild_batch<float>(Lod::from_lengths(lengths), row, 3)));
+    }
+    std::int64_t const half = std::int64_t{1} << 62;
+    LoDTensor<std::uint8_t> const slot(Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0}), Lod::from_lengths({{half}}));
+    TensorArray<std::uint8_t> slots;
+    slots.write(0, slot);
+    StepMap<> const one(Lod{{0, 1}}, 0), two(Lod{{0, 2}}, 0);
+    CHECK((slots.pack(0, one).lod() == Lod::from_lengths({{1}, {half}})));
+    slots.write(1, slot);
+    CHECK(refusal<ShapeError>([&](Cpu exec) { slots.pack(exec, 0, two); }) ==
+          "rows of the steps is 4611686018427387904 + 4611686018427387904, expected at most 2^63 - 1");
 }
 
 TEST_CASE("L9: a step of another size is refused", "[pack][bad_input]") {

@@ -1,5 +1,8 @@
 // tests/sequence/step_map.cpp: which sequence stands where in the steps of a batch.
+#include <rowan/sequence/reorder.hpp>
+#include <rowan/sequence/shrink.hpp>
 #include <rowan/sequence/step_map.hpp>
+#include <rowan/sequence/tensor_array.hpp>
 
 #include "sequence/batches.hpp"
 
@@ -55,6 +58,47 @@ TEST_CASE("the longest sequence comes first", "[step_map]") {
     CHECK(lengths(with_empty) == List{6, 3, 1, 0});
     CHECK(steps(with_empty) == steps(map));
     CHECK(with_empty.sequences() == 4);
+}
+
+TEST_CASE("an alias of the order changes no map", "[step_map]") {
+    auto const x = batches::batch(Lod::from_lengths({{3, 6, 1}}));
+    for (bool const sorted : {true, false}) {
+        StepMap<> const map(x.lod(), 0, sorted);
+        auto const before = steps(map);
+        auto const positions = order(map);
+        map.order().share().fill(1'000'000'000);
+        map.order().slice(0, 1).fill(-7);
+        CHECK((steps(map) == before && lengths(map) == (sorted ? List{6, 3, 1} : List{3, 6, 1})));
+        for (std::size_t j = 0; j < 3; ++j) CHECK(map.sequence(j) == positions[j]);
+        auto const rows = rowan::TensorArray<float>::unpack(x, map);
+        CHECK((rows.pack(0, map) == x));
+        auto const numbers = batches::counted({3});
+        CHECK(reorder(numbers, map) == (sorted ? Tensor<float>{1, 0, 2} : numbers));
+        CHECK(reorder_grad(reorder(numbers, map), map) == numbers);
+        CHECK(shrink(numbers, map, 1).shape()[0] == 2);
+        CHECK(shrink_grad(batches::counted({2}), map, 1, 3).shape()[0] == 3);
+        StepMap<> const copy = map;
+        CHECK((rowan::TensorArray<float>::unpack(x, copy).pack(0, map) == x));
+    }
+}
+
+TEST_CASE("maps are copied, assigned and moved", "[step_map]") {
+    StepMap<> const long_map(Lod::from_lengths({{3, 6, 1}}), 0);
+    StepMap<> map(Lod::from_lengths({{2}, {1, 2}}), 1, false);
+    CHECK(!map.sorted());
+    map = long_map;
+    CHECK(is_map_of(map, long_map.lod(), 0, {1, 0, 2}));
+    auto& self = map;
+    map = self;
+    CHECK(is_map_of(map, long_map.lod(), 0, {1, 0, 2}));
+    StepMap<> const taken = std::move(map);
+    CHECK((is_map_of(taken, long_map.lod(), 0, {1, 0, 2}) && map.sequences() == 0 && map.steps() == 0 && map.elements().empty()));
+    map = StepMap<>(Lod{{0, 2}}, 0);
+    CHECK(is_map_of(map, Lod{{0, 2}}, 0, {0}));
+}
+
+TEST_CASE("L19: an order is a list, not a matrix", "[step_map][bad_input]") {
+    CHECK(refusal<ShapeError>([] { StepMap<>(Lod{{0, 1, 2}}, 0, Tensor<std::int64_t>{{0, 1}}); }) == "order rank is 2, expected 1");
 }
 
 TEST_CASE("of sequences of one length the first comes first", "[step_map]") {

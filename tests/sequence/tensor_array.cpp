@@ -427,6 +427,91 @@ TEST_CASE("slots are gathered in any order, also twice", "[tensor_array]") {
     CHECK(refusal<IndexError>([&](Cpu exec) { array.gather(exec, {-1}); }, array) == "indices[0] = -1 is not in [0, 3)");
 }
 
+TEST_CASE("gather_grad is the adjoint of gather, for slots taken twice or not at all", "[tensor_array][adjoint]") {
+    auto const sums = TensorArray<float>::gather_grad({2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}}, 4);
+    CHECK(sums.stack() == Tensor<float>{{3, 4}, {0, 0}, {6, 8}, {0, 0}});
+    for (Shape const& shape : shapes) {
+        TensorArray<double> array;
+        for (std::size_t i = 0; i < 5; ++i) array.write(i, eighths(shape, i));
+        for (auto const& indices : {batches::List{4, 0, 3, 1, 2}, batches::List{2, 2, 4, 2, 0, 4}, batches::List{3}, batches::List{}}) {
+            auto const out = array.gather(indices);
+            auto const y = eighths(out.shape(), 9);
+            auto const grads = TensorArray<double>::gather_grad(indices, y, 5);
+            REQUIRE(grads.size() == 5);
+            double sum = 0;
+            for (std::size_t i = 0; i < 5; ++i) sum += dot(grads.read(i).value(), array.read(i).value());
+            CHECK(sum == dot(y, out));
+        }
+    }
+    auto value = Tensor<float>::full({128, 3}, 1);
+    value.row(0)[1] = 0x1p24F;
+    batches::List const all(128, 1);
+    for (int const threads : {1, 2, 8}) {
+        auto const blocks = TensorArray<float>::gather_grad(Cpu{threads}, all, value, 2).stack();
+        CHECK(blocks == Tensor<float>{{0, 0, 0}, {128, 0x1p24F + 64, 128}});
+    }
+}
+
+TEST_CASE("gather_grad refuses what gather would have", "[tensor_array][bad_input]") {
+    auto const two = counted({2, 3});
+    auto const index = [&](rowan::Ids<> indices, std::size_t size) {
+        return refusal<IndexError>([&](Cpu exec) { TensorArray<float>::gather_grad(exec, indices, two, size); }, two);
+    };
+    CHECK(index({0, 3}, 3) == "indices[1] = 3 is not in [0, 3)");
+    CHECK(index({-1, 0}, 3) == "indices[0] = -1 is not in [0, 3)");
+    CHECK(index({0, 0}, 0) == "indices[0] = 0 is not in [0, 0)");
+    auto const shape = [&](rowan::Ids<> indices, std::size_t size) {
+        return refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::gather_grad(exec, indices, two, size); }, two);
+    };
+    CHECK(shape({0}, 3) == "out_grad.shape(0) is 2, expected 1");
+    CHECK(shape({0, 1}, static_cast<std::size_t>(-1)) == "height is 18446744073709551615, expected in [0, 2^63 - 1]");
+    CHECK(shape({0, 1}, std::size_t{1} << 62).starts_with("size shape is "));
+    CHECK(shape(Tensor<std::int64_t>{{0, 1}}, 3) == "indices rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>().gather(exec, Tensor<std::int64_t>{{0, 1}}); }) ==
+          "indices rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([&] { TensorArray<float>().scatter(Tensor<std::int64_t>{{0, 1}}, two); }) == "indices rank is 2, expected 1");
+}
+
+TEST_CASE("R22: indices around the number of slots", "[tensor_array][bad_input]") {
+    auto const array = three_slots();
+    using limits = std::numeric_limits<std::int64_t>;
+    CHECK_NOTHROW(array.gather({2}));
+    for (std::int64_t const i : {std::int64_t{-1}, std::int64_t{3}, std::int64_t{4}, limits::min(), limits::max()}) {
+        auto const error = refused<IndexError>([&](Cpu exec) { array.gather(exec, {0, i}); }, array);
+        CHECK((error.field() == "indices" && error.position() == 1 && error.value() == i && error.bound() == 3));
+        CHECK_THROWS_AS(array.read(static_cast<std::size_t>(i)), IndexError);
+        CHECK_THROWS_AS(TensorArray<float>::gather_grad({0, i}, counted({2, 3}), 3), IndexError);
+    }
+}
+
+TEST_CASE("more rows than can be counted are not put together", "[tensor_array][bad_input]") {
+    TensorArray<std::uint8_t> array;
+    auto const half = Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0});
+    array.write(0, half);
+    CHECK(array.concat().shape() == Shape{std::size_t{1} << 62, 0});
+    for (std::size_t i = 1; i < 4; ++i) {
+        array.write(i, half);
+        CHECK(refusal<ShapeError>([&](Cpu exec) { array.concat(exec); }) ==
+              "rows of the slots is 4611686018427387904 + 4611686018427387904, expected at most 2^63 - 1");
+    }
+    CHECK(refused<ShapeError>([&] { TensorArray<std::uint8_t>::unstack(half); }).field() == "slots shape");
+}
+
+TEST_CASE("accumulate refuses a value that overlaps the slot", "[tensor_array][bad_input]") {
+    Tensor<float> const memory{1, 2, 3, 4, 5, 6};
+    TensorArray<float> array;
+    array.write(0, memory.slice(1, 5));
+    for (std::size_t const begin : {std::size_t{0}, std::size_t{2}}) {
+        auto const value = memory.slice(begin, begin + 4);
+        CHECK(refusal<rowan::Error>([&] { array.accumulate(0, value); }, array, memory) == "slots[0] shares memory with value");
+    }
+    array.accumulate(0, array.read(0));  // itself: doubled
+    CHECK(memory == Tensor<float>{1, 4, 6, 8, 10, 6});
+    auto steps = TensorArray<float>::unpack(LoDTensor<float>(counted({4}), {{0, 2, 4}})).steps;
+    steps.accumulate(0, steps.read(1));  // side by side
+    CHECK(steps.read(0).value() == Tensor<float>{1, 5});
+}
+
 TEST_CASE("parts are scattered to slots", "[tensor_array]") {
     TensorArray<float> array;
     Tensor<float> value{{1, 2}, {3, 4}};

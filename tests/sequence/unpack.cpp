@@ -123,6 +123,8 @@ TEST_CASE("a refused unpack leaves both pointers alone", "[unpack][bad_input]") 
     auto const x = batch(Lod{{0, 2}});
     CHECK(refusal<IndexError>([&] { TensorArray<float>::unpack(x, 1, true, &array, &map); }, x, array, map) ==
           "level[0] = 1 is not in [0, 1)");
+    CHECK(refusal<rowan::Error>([&] { TensorArray<float>::unpack(x, 0, true, nullptr, &map); }, x, map) == "steps is null");
+    CHECK(refusal<rowan::Error>([&] { TensorArray<float>::unpack(x, 0, true, &array, nullptr); }, x, array) == "map is null");
 }
 
 TEST_CASE("steps of random batches at every level, sorted or not", "[unpack][property]") {
@@ -192,24 +194,25 @@ TEST_CASE("unpack by a map that exists", "[unpack]") {
 
 TEST_CASE("a map of other sequences is refused", "[unpack][bad_input]") {
     auto const x = batch(Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}}));
-    std::string const text = "lod is that of other sequences, expected the one that the map was made of";
-    StepMap<> const others[]{{Lod::from_lengths({{3, 2}}), 0},
-                             {Lod::from_lengths({{2, 3, 0}}), 0},
-                             {Lod::from_lengths({{3, 2}, {3, 6, 2, 6, 3}}), 1},
-                             {Lod::from_lengths({{2, 3}, {3, 6, 2, 3, 6}}), 1},
-                             {Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}, List(20, 1)}), 2},
-                             {}};
-    for (StepMap<> const& map : others) {
-        CAPTURE(map.lod(), map.level());
-        CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, map); }, x, map) == text);
-    }
+    auto const text = [&](StepMap<> const& map) {
+        return refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, map); }, x, map);
+    };
+    CHECK(text({Lod::from_lengths({{3, 2}}), 0}) == "input.lod()[0][1] is 2, expected 3, the map's");
+    CHECK(text({Lod::from_lengths({{2, 3, 0}}), 0}) == "input.lod().sequences(0) is 2, expected 3, the map's");
+    CHECK(text({Lod::from_lengths({{3, 2}, {3, 6, 2, 6, 3}}), 1}) == "input.lod()[0][1] is 2, expected 3, the map's");
+    CHECK(text({Lod::from_lengths({{2, 3}, {3, 6, 2, 3, 6}}), 1}) == "input.lod()[1][4] is 17, expected 14, the map's");
+    CHECK(text({Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}, List(20, 1)}), 2}) ==
+          "input.lod().levels() is 2, expected at least 3, for the level of the map");
+    std::string const none = "map.lod().levels() is 0, expected at least 1";
+    CHECK(text({}) == none);
     StepMap<> const good(Lod::from_lengths({{2, 3}}), 0);
     CHECK_NOTHROW(TensorArray<float>::unpack(x, good));
     LoDTensor<float> const no_levels = counted({5});
-    CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, no_levels, good); }, no_levels) == text);
+    CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, no_levels, good); }, no_levels) ==
+          "input.lod().levels() is 0, expected at least 1, for the level of the map");
     StepMap<> moved = good;
     StepMap<> const taken = std::move(moved);
-    CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, moved); }, x) == text);
+    CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, moved); }, x) == none);
 }
 
 TEST_CASE("a level that a batch has not is refused", "[unpack][bad_input]") {

@@ -1,6 +1,7 @@
 // rowan/detail/copy_rows.hpp: rows and blocks of rows copied from anywhere to anywhere, on several threads.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/rows.hpp>
 
@@ -8,9 +9,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
+#include <string>
 
 namespace rowan::inline v0::detail {
+
+/// The sum of two numbers of rows. Rows of no elements take no memory, so there may be more of them than can be counted.
+inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
+    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
+    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+}
 
 /// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
 /// ascending i that may begin anywhere.

@@ -20,12 +20,28 @@ namespace rowan::inline v0::detail {
 
 /// The levels 0 … map.level() of `lod` must be those of the map.
 inline void check_map(Lod const& lod, StepMap<> const& map) {
-    std::size_t const levels = map.level() + 1;
-    if (levels <= std::min(lod.levels(), map.lod().levels()) &&
-        lod.slice_levels(0, levels) == map.lod().slice_levels(0, levels)) {
-        return;
+    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
+    if (lod.levels() <= map.level())
+        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
+                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
+    for (std::size_t l = 0; l <= map.level(); ++l) {
+        auto const found = lod[l];
+        auto const want = map.lod()[l];
+        std::string const level = std::to_string(l);
+        if (found.size() != want.size())
+            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
+                             std::to_string(want.size() - 1) + ", the map's");
+        auto const differs = std::ranges::mismatch(found, want);
+        if (differs.in1 == found.end()) continue;
+        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
+                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
     }
-    throw ShapeError("lod", "that of other sequences", "the one that the map was made of");
+}
+
+/// Steps that were cut by a map must be put together by one of the same sequences in the same order.
+inline void check_origin(StepLayout const& layout, StepMap<> const& map) {
+    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
+    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
 }
 
 /// Levels 0 … level of one Lod, above `below`, which may be empty.
@@ -101,7 +117,8 @@ LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMa
             begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
         rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
     });
-    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin());
+    auto const add = [](std::int64_t sum, std::int64_t more) { return checked_add("rows of the steps", sum, more); };
+    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
     std::vector<std::vector<std::int64_t>> offsets(levels);
     for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
     for_elements([&](LoDTensor<T> const& slot, std::size_t e, std::int64_t j) {

@@ -26,8 +26,8 @@ struct SlotKind {
         throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
     }
 
-    void know(LoDTensor<T> const& value) {
-        if (!known) *this = {value.shape(), value.lod().levels(), true};
+    void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
+        if (!known) *this = {of_one, its_levels, true};
     }
 };
 

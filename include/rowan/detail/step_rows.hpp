@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct StepLayout {
     };
     std::vector<Level> levels;
 
+    std::optional<StepOrigin> origin;  // of steps that were cut by a map
+
     static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
         if (layout->levels.empty()) return {};
         std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
@@ -60,6 +63,7 @@ struct StepLayout {
 inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> const& map,
                                                      std::vector<std::int64_t>& row_starts) {
     auto layout = std::make_shared<StepLayout>();
+    layout->origin = StepMapAccess::origin(map);
     auto const starts = map.starts();
     auto const elements = map.elements();
     std::size_t const below = map.level() + 1;

@@ -33,9 +33,8 @@ LoDTensor<T> permuted(Cpu exec, LoDTensor<T> const& x, std::size_t sequences, Fr
 /// cost     O(rows): one read and one write of every row
 template <class T>
 LoDTensor<T> reorder(Cpu exec, LoDTensor<T> const& x, StepMap<> const& map) {
-    std::int32_t const* const order = map.order().data();
     return detail::permuted(exec, x, map.sequences(),
-                            [=](std::size_t j) { return static_cast<std::size_t>(order[j]); });
+                            [&](std::size_t j) { return static_cast<std::size_t>(map.sequence(j)); });
 }
 
 template <class T>
@@ -47,7 +46,7 @@ Tensor<T> reorder(Cpu exec, Tensor<T> const& x, StepMap<> const& map) {
 template <class T>
 LoDTensor<T> reorder_grad(Cpu exec, LoDTensor<T> const& out_grad, StepMap<> const& map) {
     std::vector<std::size_t> position(map.sequences());
-    for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.order().data()[j])] = j;
+    for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.sequence(j))] = j;
     return detail::permuted(exec, out_grad, map.sequences(), [&](std::size_t s) { return position[s]; });
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
@@ -19,6 +20,12 @@
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+struct StepMapAccess;
+
+}  // namespace detail
 
 /// How the sequences of one level are cut into steps: step t holds element t of every sequence that has one. An element is a row, or a
 /// sequence of the level below.
@@ -31,16 +38,31 @@ template <>
 class StepMap<Cpu> {
 public:
     /// No sequences, no steps.
-    StepMap() : order_(Tensor<std::int32_t>::from_shape({0})), starts_(Tensor<std::int64_t>::zeros({1})) {}
+    StepMap() : starts_(Tensor<std::int64_t>::zeros({1})) {}
+
+    StepMap(StepMap const&) = default;
+    StepMap(StepMap&&) noexcept = default;
+    StepMap& operator=(StepMap other) noexcept {
+        lod_ = std::move(other.lod_);
+        level_ = other.level_;
+        offsets_ = other.offsets_;
+        sorted_ = other.sorted_;
+        order_ = std::move(other.order_);
+        shown_ = std::move(other.shown_);
+        starts_ = std::move(other.starts_);
+        elements_ = std::move(other.elements_);
+        return *this;
+    }
+    ~StepMap() = default;
 
     /// Sequences longest first and equal ones in input order, or all in input order.
     /// errors   IndexError if the Lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
     /// cost     a counting sort: O(sequences + elements), 8 bytes for each element
     template <std::same_as<bool> B>  // so that braces are an order
     StepMap(Cpu exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
-        make_steps();
-        sort_by_length ? sort() : std::iota(order_.data(), order_.data() + order_.size(), 0);
-        fill(exec);
+        auto order = make_steps();
+        sort_by_length ? sort(order) : std::iota(order.begin(), order.end(), 0);
+        fill(exec, std::move(order));
     }
     template <std::same_as<bool> B>
     StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Cpu{}, std::move(lod), level, sort_by_length) {}
@@ -48,32 +70,36 @@ public:
     StepMap(Lod lod, std::size_t level) : StepMap(Cpu{}, std::move(lod), level, true) {}
 
     /// Sequences in an order of the caller's.
-    /// errors   ShapeError unless order has as many numbers as the level has sequences; IndexError if one is not in [0, sequences) or
-    ///          stands there twice
+    /// errors   ShapeError unless order is a list of as many numbers as the level has sequences; IndexError if one is not in
+    ///          [0, sequences) or stands there twice
     StepMap(Cpu exec, Lod lod, std::size_t level, Ids<> order) : lod_(std::move(lod)), level_(level) {
-        make_steps();
-        if (order.size() != order_.size()) {
+        auto checked = make_steps();
+        detail::check_list("order", order);
+        if (order.size() != checked.size()) {
             throw ShapeError("order.size()", std::to_string(order.size()),
-                             std::to_string(order_.size()) + ", the number of sequences");
+                             std::to_string(checked.size()) + ", the number of sequences");
         }
-        detail::check_ids(exec, "order", order, static_cast<std::int64_t>(order_.size()));
-        std::vector<bool> seen(order_.size());
+        detail::check_ids(exec, "order", order, static_cast<std::int64_t>(checked.size()));
+        std::vector<bool> seen(checked.size());
         for (std::size_t j = 0; j < order.size(); ++j) {
             auto const s = static_cast<std::size_t>(order[j]);
             if (seen[s]) throw IndexError("order", j, "= " + std::to_string(s) + " stands there already");
             seen[s] = true;
-            order_.data()[j] = static_cast<std::int32_t>(s);
+            checked[j] = static_cast<std::int32_t>(s);
         }
-        fill(exec);
+        fill(exec, std::move(checked));
     }
     StepMap(Lod lod, std::size_t level, Ids<> order) : StepMap(Cpu{}, std::move(lod), level, order) {}
 
     Lod const& lod() const noexcept { return lod_; }
     std::size_t level() const noexcept { return level_; }
 
-    /// order()[j] is the sequence at position j.
-    Tensor<std::int32_t> const& order() const noexcept { return order_; }
-    std::size_t sequences() const noexcept { return order_.size(); }
+    /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
+    Tensor<std::int32_t> const& order() const noexcept { return shown_; }
+
+    /// The sequence at position j.
+    std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
+    std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
 
     /// The number of steps: the length of the longest sequence.
     std::size_t steps() const noexcept { return std::max<std::size_t>(starts_.size(), 1) - 1; }
@@ -92,7 +118,7 @@ public:
 
     /// The length of the sequence at position j.
     std::int64_t length(std::size_t j) const noexcept {
-        auto const s = static_cast<std::size_t>(order_.data()[j]);
+        auto const s = static_cast<std::size_t>(sequence(j));
         return offsets_[s + 1] - offsets_[s];
     }
 
@@ -100,7 +126,10 @@ public:
     bool sorted() const noexcept { return sorted_; }
 
 private:
-    void make_steps() {
+    friend struct detail::StepMapAccess;
+
+    // How many sequences each step has, and room for the order of the sequences.
+    std::vector<std::int32_t> make_steps() {
         offsets_ = lod_[level_];
         std::size_t const n = offsets_.size() - 1;
         if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
@@ -108,7 +137,6 @@ private:
         }
         std::int64_t most = 0;
         for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets_[s + 1] - offsets_[s]);
-        order_ = Tensor<std::int32_t>::from_shape({n});
         starts_ = Tensor<std::int64_t>::zeros({static_cast<std::size_t>(most) + 1});
         std::int64_t* const starts = starts_.data();
         // Step t holds as many as are longer than t: counted at their last step, summed from the end, then from the begin.
@@ -117,15 +145,16 @@ private:
         }
         for (std::int64_t t = most - 1; t > 0; --t) starts[t] += starts[t + 1];
         std::partial_sum(starts, starts + most + 1, starts);
+        return std::vector<std::int32_t>(n);
     }
 
-    void sort() {
+    void sort(std::vector<std::int32_t>& order) const {
         // Sequences of length l come after all longer ones, of which step l has as many.
         std::vector<std::int64_t> place(steps() + 1);
         for (std::size_t l = 0; l <= steps(); ++l) place[l] = static_cast<std::int64_t>(step_size(l));
         for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) {
             auto const l = static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]);
-            order_.data()[place[l]++] = static_cast<std::int32_t>(s);
+            order[static_cast<std::size_t>(place[l]++)] = static_cast<std::int32_t>(s);
         }
     }
 
@@ -134,8 +163,11 @@ private:
         std::int64_t end;
     };
 
-    void fill(Cpu exec) {
-        std::size_t const n = sequences();
+    void fill(Cpu exec, std::vector<std::int32_t> order) {
+        std::size_t const n = order.size();
+        shown_ = Tensor<std::int32_t>::from_shape({n});
+        std::ranges::copy(order, shown_.data());
+        order_ = std::make_shared<std::vector<std::int32_t> const>(std::move(order));
         auto const count = static_cast<std::size_t>(starts().back());
         for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
         elements_ = Tensor<std::int64_t>::from_shape({count});
@@ -158,7 +190,7 @@ private:
         runs.reserve(step_size(t));
         for (std::size_t j = 0; j < sequences(); ++j) {
             if (length(j) <= static_cast<std::int64_t>(t)) continue;
-            auto const s = static_cast<std::size_t>(order_.data()[j]);
+            auto const s = static_cast<std::size_t>(sequence(j));
             runs.push_back({offsets_[s] + static_cast<std::int64_t>(t), offsets_[s + 1]});
         }
         std::int64_t* out = elements_.data() + starts()[t];
@@ -181,9 +213,30 @@ private:
     std::size_t level_ = 0;
     std::span<std::int64_t const> offsets_;  // lod_[level_]
     bool sorted_ = true;
-    Tensor<std::int32_t> order_;
+    std::shared_ptr<std::vector<std::int32_t> const> order_;  // copies of a map share it
+    Tensor<std::int32_t> shown_;                              // the same, for order()
     Tensor<std::int64_t> starts_;
     Tensor<std::int64_t> elements_;
 };
+
+namespace detail {
+
+/// What steps must have in common with a map to be put together by it: the sequences and their order.
+struct StepOrigin {
+    Lod lod;  // down to the level of the steps
+    std::shared_ptr<std::vector<std::int32_t> const> order;
+
+    friend bool operator==(StepOrigin const& a, StepOrigin const& b) noexcept {
+        return a.lod == b.lod && (a.order == b.order || (a.order && b.order && *a.order == *b.order));
+    }
+};
+
+struct StepMapAccess {
+    static StepOrigin origin(StepMap<> const& map) {
+        return {map.lod_.slice_levels(0, std::min(map.level_ + 1, map.lod_.levels())), map.order_};
+    }
+};
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

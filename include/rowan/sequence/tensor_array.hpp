@@ -1,6 +1,8 @@
 // rowan/sequence/tensor_array.hpp: TensorArray<T>, a growing list of tensors, such as the steps of a recurrent loop.
 #pragma once
 
+#include <rowan/core/error.hpp>
+#include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
@@ -14,6 +16,7 @@
 #include <rowan/sequence/step_map.hpp>
 
 #include <algorithm>
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -96,23 +99,30 @@ public:
         } else {
             *slots_[index] = value;
         }
-        kind_.know(value);
+        kind_.know(value.shape(), value.lod().levels());
     }
     void write(std::size_t index, Tensor<T> const& value, bool data_shared = true) {
         write(index, LoDTensor<T>(value.share()), data_shared);
     }
 
     /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
-    /// errors   ShapeError if value has not the shape of what is there
-    void accumulate(std::size_t index, LoDTensor<T> const& value) {
+    /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
+    template <std::same_as<LoDTensor<T>> L>
+    void accumulate(std::size_t index, L const& value) {
         if (!written(index)) return write(index, value, false);
         auto slot = read(index);
         if (slot.shape() != value.shape())
             throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
         if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
+        if (slot.value().data() != value.value().data()) {
+            std::string name = "slots[";
+            name.append(std::to_string(index)).append("]");
+            detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
+        }
         detail::for_lanes<detail::sum_t<T>>(detail::add_lanes{}, value.value().size(), value.value().data(),
                                             slot.value().data());
     }
+    void accumulate(std::size_t index, Tensor<T> const& value) { accumulate(index, LoDTensor<T>(value.share())); }
 
     /// More slots, never written, or fewer.
     void resize(std::size_t size) {
@@ -138,8 +148,23 @@ public:
     /// shapes   indices [k], slots [...] -> [k, ...]
     Tensor<T> gather(Ids<> indices) const { return gather(Cpu{}, indices); }
     Tensor<T> gather(Cpu exec, Ids<> indices) const {
+        detail::check_list("indices", indices);
         detail::check_ids(exec, "indices", indices, static_cast<std::int64_t>(size()));
         return stack_slots(exec, indices, 0);
+    }
+
+    /// The adjoint of gather: an array of `size` slots, slot i being the sum of the parts of out_grad whose index is i, formed in their
+    /// order and blocks of 64, or zeros if there are none.
+    /// shapes   indices [k], out_grad [k, ...] -> slots [...]
+    /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
+    static TensorArray gather_grad(Ids<> indices, Tensor<T> const& out_grad, std::size_t size) {
+        return gather_grad(Cpu{}, indices, out_grad, size);
+    }
+    static TensorArray gather_grad(Cpu exec, Ids<> indices, Tensor<T> const& out_grad, std::size_t size) {
+        detail::check_list("indices", indices);
+        detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
+        detail::check_ids(exec, "indices", indices, Height(size));
+        return from_parts(detail::sum_parts(exec, out_grad, indices, size), out_grad.shape(), 0);
     }
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
@@ -149,23 +174,14 @@ public:
         auto const& shape = tensor.shape();
         if (axis >= shape.size())
             throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
-        TensorArray array;
-        array.kind_.shape = shape;
-        array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-        std::size_t const n = shape[axis];
-        array.packed_ = detail::unstack_parts(exec, tensor, axis);
-        auto layout = std::make_shared<detail::StepLayout>();
-        for (std::size_t i = 0; i <= n; ++i) layout->rows.push_back(static_cast<std::int64_t>(i));
-        array.layout_ = std::move(layout);
-        array.unstacked_ = true;
-        array.kind_.known = true;
-        return array;
+        return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
     }
 
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
     void scatter(Ids<> indices, Tensor<T> const& value) {
+        detail::check_list("indices", indices);
         detail::check_height("value", value, static_cast<std::int64_t>(indices.size()));
         detail::check_ids(
             Cpu{}, "indices", indices,
@@ -190,14 +206,15 @@ public:
 
     /// All slots one after the other, along their first dim. LoD is left out.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
-    /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0
+    /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
     Tensor<T> concat() const { return concat(Cpu{}); }
     Tensor<T> concat(Cpu exec) const {
         check_all_written();
         if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
         std::vector<std::int64_t> starts{0};
         for (std::size_t i = 0; i < size(); ++i)
-            starts.push_back(starts.back() + static_cast<std::int64_t>(read(i).shape()[0]));
+            starts.push_back(
+                detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};
         shape[0] = static_cast<std::size_t>(starts.back());
         auto all = Tensor<T>::from_shape(shape);
@@ -217,7 +234,7 @@ public:
         layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
         array.layout_ = std::move(layout);
         array.packed_ = tensor;
-        array.kind_.know(cut.share().value());
+        array.kind_.know(tensor.shape(), 0);
         return array;
     }
 
@@ -234,8 +251,11 @@ public:
         auto steps = unpack(exec, input, map);
         return {std::move(steps), std::move(map)};
     }
+    /// The same into *steps and *map.
+    /// errors   Error if one of them is null
     static void unpack(LoDTensor<T> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<>* map) {
+        if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
         auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
         *steps = std::move(made);
         *map = std::move(its_map);
@@ -248,15 +268,17 @@ public:
         input.check();
         detail::check_map(input.lod(), map);
         TensorArray array;
-        array.kind_.know(input.value().share());
+        array.kind_.know(input.shape(), 0);
         array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
         array.kind_.levels = array.layout_->levels.size();
         return array;
     }
 
     /// Puts steps together to sequences again, in the order of the batch that the map was made of. Levels 0..level are that batch's, those
-    /// below come from the slots; slots of one row per live sequence give rows.
-    /// errors   ShapeError if level, number or sizes of steps are not the map's; IndexError if a slot was never written
+    /// below come from the slots; slots of one row per live sequence give rows. What unpack gave remembers its sequences and their order;
+    /// of slots that were written one by one only the sizes can be checked, so steps of other sequences of the same step sizes are taken.
+    /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
+    ///          order; IndexError if a slot was never written
     /// cost     O(rows): one read and one write of every row
     LoDTensor<T> pack(std::size_t level, StepMap<> const& map) const { return pack(Cpu{}, level, map); }
     LoDTensor<T> pack(Cpu exec, std::size_t level, StepMap<> const& map) const {
@@ -276,12 +298,29 @@ public:
             throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
                              std::to_string(map.step_size(t)) + ", the map's");
         }
+        if (layout_) detail::check_origin(*layout_, map);
         shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
         if (rows_in_block) return detail::pack_block(exec, packed_, map);
         return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
     }
 
 private:
+    // Slots of single rows of a block: the parts of a tensor of this shape along dim `axis`.
+    static TensorArray from_parts(Tensor<T> parts, shape_type const& shape, std::size_t axis) {
+        TensorArray array;
+        array.kind_.shape = shape;
+        array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+        array.kind_.known = true;
+        auto layout = std::make_shared<detail::StepLayout>();
+        detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
+        layout->rows.resize(parts.shape()[0] + 1);
+        std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
+        array.packed_ = std::move(parts);
+        array.layout_ = std::move(layout);
+        array.unstacked_ = true;
+        return array;
+    }
+
     void check_written(std::size_t index) const {
         if (index >= size())
             throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
