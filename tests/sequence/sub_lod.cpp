@@ -53,9 +53,9 @@ TEST_CASE("a level or a range that does not exist is refused", "[sub_lod]") {
 
 TEST_CASE("the rows of a part are an alias", "[sub_lod]") {
     LoDTensor<float> x(Tensor<float>{{1}, {2}, {3}, {4}, {5}}, Lod{{0, 2, 3}, {0, 1, 2, 5}});
-    auto part = slice_sequences(x, 1, 2);
+    auto part = slice_sequences(x, 0, 1, 2);
     CHECK(part == LoDTensor<float>(Tensor<float>{{3}, {4}, {5}}, Lod{{0, 1}, {0, 3}}));
     part.value()(0, 0) = 7;
     CHECK(x.value()(2, 0) == 7);
-    CHECK(slice_sequences(x, 1, 3, 1) == LoDTensor<float>(Tensor<float>{{2}, {7}, {4}, {5}}, Lod{{0, 1, 4}}));
+    CHECK(slice_sequences(x, 1, 1, 3) == LoDTensor<float>(Tensor<float>{{2}, {7}, {4}, {5}}, Lod{{0, 1, 4}}));
 }

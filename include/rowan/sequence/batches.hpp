@@ -7,54 +7,95 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/sub_lod.hpp>
 
-#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
+#include <ranges>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
 
 /// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
-/// errors   ShapeError if the number of levels differs; LodError as in Lod::from_lengths
-inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+/// errors   ShapeError if the number of levels differs or lengths are a tensor of another rank than 1; LodError as in Lod::from_lengths
+template <detail::id_lists R>
+Lod append_lengths(Lod const& lod, R const& more) {
     if (lod.empty()) return Lod::from_lengths(more);
-    if (more.size() != lod.levels())
-        throw ShapeError("lengths", std::to_string(more.size()) + " levels", std::to_string(lod.levels()) + " levels");
+    std::size_t const levels = std::ranges::size(more);
+    if (levels != lod.levels())
+        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
     std::vector<std::vector<std::int64_t>> lengths;
-    for (Ids<> const& list : more) {
+    for (auto const& level : more) {
+        Ids<> const list(level);
+        std::string name = "lengths[";
+        detail::check_list(name.append(std::to_string(lengths.size())).append("]"), list);
         auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
         for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
     }
     return Lod::from_lengths(lengths);
 }
+inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+    return append_lengths(lod, std::span(more.begin(), more.size()));
+}
+
+namespace detail {
+
+/// First-level sequences [begin, end), or rows where there are no levels, as an alias.
+template <class T>
+LoDTensor<T> part_of(LoDTensor<T> const& x, std::size_t begin, std::size_t end) {
+    return x.lod().empty() ? LoDTensor<T>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
+}
+
+}  // namespace detail
 
 /// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
 /// to the last one. Their rows are aliases of those of x.
-/// errors   ShapeError if parts is 0
-template <class T>
-std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, std::size_t parts) {
+/// errors   ShapeError if count is less than 1
+template <class T, std::integral N>  // so that braces are sizes
+std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, N count) {
     x.check();
-    if (parts == 0) throw ShapeError("parts", "0", "at least 1");
+    if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
     std::size_t const size = x.size();
-    parts = std::min(parts, size);
+    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
     std::vector<LoDTensor<T>> batches;
     batches.reserve(parts);
     for (std::size_t k = 0; k < parts; ++k) {
         std::size_t const begin = size / parts * k;
         std::size_t const end = k + 1 == parts ? size : begin + size / parts;
-        batches.push_back(x.lod().empty() ? LoDTensor<T>(x.value().slice(begin, end)) : slice_sequences(x, begin, end));
+        batches.push_back(detail::part_of(x, begin, end));
     }
+    return batches;
+}
+
+/// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
+/// merge_batches, if the sizes are those of what was joined.
+/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
+template <class T>
+std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, std::type_identity_t<Ids<>> sizes) {
+    x.check();
+    detail::check_list("sizes", sizes);
+    std::size_t const size = x.size();
+    std::vector<LoDTensor<T>> batches;
+    batches.reserve(sizes.size());
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < sizes.size(); ++k) {
+        auto const left = static_cast<std::int64_t>(size - begin);
+        detail::check_at_most("sizes", sizes, k, left);
+        std::size_t const end = begin + static_cast<std::size_t>(sizes[k]);
+        batches.push_back(detail::part_of(x, begin, end));
+        begin = end;
+    }
+    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
     return batches;
 }
 
 /// Joins batches: the sequences of the first, then those of the second, and so on.
 /// shapes   batches of n_i rows -> one of Σ n_i
-/// errors   ShapeError if there are none, or levels or trailing dims differ
+/// errors   ShapeError if there are none, levels or trailing dims differ, or there are more than 2^63 - 1 rows
 /// cost     one read and one write of every row
 template <class T>
 LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
@@ -75,7 +116,8 @@ LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
             auto const more = batches[k].lod().lengths(l);
             lengths[l].insert(lengths[l].end(), more.begin(), more.end());
         }
-        rows.push_back(rows.back() + static_cast<std::int64_t>(batches[k].shape()[0]));
+        rows.push_back(
+            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
     }
     auto shape = batches[0].shape();
     shape[0] = static_cast<std::size_t>(rows.back());
