@@ -4,6 +4,7 @@
 #include "../dtypes/own_types.hpp"
 #include "ragged.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -85,12 +86,13 @@ TEST_CASE("no sequences and empty ones have their dims", "[padded]") {
     CHECK((narrow.value.shape() == Shape{2, 2, 0} && narrow.mask == Tensor<bool>{{true, false}, {true, true}}));
 }
 
-TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and comes back", "[padded]", float, double, std::int32_t, bfloat16,
+TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and comes back", "[padded]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16,
                    test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         if (x.shape().size() + x.lod().levels() > 8) return;
-        auto const padded = to_padded(x, -2);
-        CHECK(same(padded, plain_padded(x, -2)));
+        double const pad = std::same_as<TestType, bool> || std::same_as<TestType, std::uint8_t> ? 1 : -2;
+        auto const padded = to_padded(x, pad);
+        CHECK(same(padded, plain_padded(x, pad)));
         CHECK(batches::same(from_padded(padded.value, x.lod()), x));
     });
 }
@@ -120,6 +122,35 @@ TEST_CASE("with zeros for padding the two are adjoint", "[padded]") {
     LoDTensor<double> const x(batches::eighths({6, 2}, 1), Lod{{0, 2, 2, 3}, {0, 3, 3, 6}});
     auto const y = batches::eighths({3, 2, 3, 2}, 2);
     CHECK(batches::dot(y, to_padded(x).value) == batches::dot(from_padded(y, x.lod()).value(), x.value()));
+}
+
+TEST_CASE("dims are as long as is asked for", "[padded]") {
+    LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 2, 3}});
+    auto const padded = to_padded(x, -1, {4});
+    CHECK((padded.value == Tensor<float>{{1, 2, -1, -1}, {-1, -1, -1, -1}, {3, -1, -1, -1}}));
+    CHECK((padded.mask == Tensor<bool>{{true, true, false, false}, {false, false, false, false}, {true, false, false, false}}));
+    CHECK(same(to_padded(x, -1, {2}), to_padded(x, -1)));
+    CHECK(same(to_padded(x, 0, {}), to_padded(x)));
+    LoDTensor<float> const deep({1, 2, 3, 4, 5}, Lod{{0, 2, 2, 3}, {0, 3, 3, 5}});
+    auto const wide = to_padded(Cpu{2}, deep, 0, std::vector<std::int32_t>{3, 4});
+    CHECK((wide.value.shape() == Shape{3, 3, 4} && wide.value(0, 0, 2) == 3 && wide.value(2, 0, 1) == 5 && wide.mask(2, 0, 1)));
+    CHECK(batches::same(from_padded(wide.value, deep.lod()), deep));
+    LoDTensor<float> const none(Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}});
+    CHECK((to_padded(none, 7, {3}).value == Tensor<float>::full({2, 3, 2}, 7)));
+    using batches::refusal;
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, x, 0, {1}); }, x) == "lengths[0] is 1, expected at least 2, the longest sequence of the level");
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, deep, 0, {2, -1}); }, deep) ==
+          "lengths[1] is -1, expected at least 3, the longest sequence of the level");
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, deep, 0, {9}); }, deep) == "lengths.size() is 1, expected 2, the number of levels");
+    CHECK(refusal<ShapeError>([&](Cpu e) { to_padded(e, x, 0, Tensor<std::int64_t>{{2}}); }, x) == "lengths rank is 2, expected 1");
+    CHECK_THROWS_AS(to_padded(x, 0, {std::numeric_limits<std::int64_t>::max()}), ShapeError);
+}
+
+TEST_CASE("with longer dims, to_padded is the adjoint of from_padded", "[padded]") {
+    Lod const lod{{0, 2, 2, 3}, {0, 3, 3, 6}};
+    auto const x = batches::eighths({3, 4, 5, 2}, 1);
+    LoDTensor<double> const y(batches::eighths({6, 2}, 2), lod);
+    CHECK(batches::dot(y.value(), from_padded(x, lod).value()) == batches::dot(to_padded(y, 0, {4, 5}).value, x));
 }
 
 TEST_CASE("what does not fit is refused", "[padded][bad]") {

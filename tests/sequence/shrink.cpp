@@ -160,6 +160,44 @@ TEST_CASE("shrink_grad is the adjoint, with zeros for those that went", "[shrink
     }
 }
 
+TEST_CASE("the gradient of a batch with levels has zeros for the sequences that went", "[shrink][adjoint]") {
+    Lod const x_lod = Lod::from_lengths({{2, 0, 1, 1}, {1, 2, 0, 3}});
+    LoDTensor<float> const grad({1, 2, 3}, {{0, 0, 1}, {0, 3}});
+    CHECK((shrink_grad(grad, map_of({1, 3, 0, 2}, false), 1, x_lod) == LoDTensor<float>({0, 0, 0, 1, 2, 3}, x_lod)));
+    LoDTensor<float> const first({4, 5, 6}, {{0, 2}, {0, 1, 3}});
+    CHECK((shrink_grad(first, map_of({1, 3, 0, 2}), 2, x_lod) == LoDTensor<float>({4, 5, 6, 0, 0, 0}, x_lod)));
+    for (bool const sorted : {true, false}) {
+        auto const map = map_of({2, 4, 0, 1, 3, 3}, sorted);
+        for (std::size_t t = 0; t < 6; ++t) {
+            for (std::size_t const n : {map.sequences(), t == 0 ? map.sequences() : map.step_size(t - 1)}) {
+                for (std::size_t levels = 1; levels < 3; ++levels) {
+                    CAPTURE(sorted, t, n, levels);
+                    Lists lengths{List(n)};
+                    for (std::size_t s = 0; s < n; ++s) lengths[0][s] = static_cast<std::int64_t>((s + 2) % 3);
+                    auto const below = static_cast<std::size_t>(std::accumulate(lengths[0].begin(), lengths[0].end(), std::int64_t{0}));
+                    if (levels == 2) lengths.push_back(List(below, 2));
+                    auto const lod = Lod::from_lengths(lengths);
+                    LoDTensor<double> const x(eighths({static_cast<std::size_t>(lod.rows()), 2}, 1), lod);
+                    auto const out = shrink(x, map, t);
+                    LoDTensor<double> const y(eighths(out.shape(), 2), out.lod());
+                    auto const x_grad = shrink_grad(y, map, t, lod);
+                    CHECK(x_grad.lod() == lod);
+                    CHECK(dot(y.value(), out.value()) == dot(x_grad.value(), x.value()));
+                    CHECK(same(shrink_grad(Cpu{3}, y, map, t, lod), x_grad));
+                }
+            }
+        }
+    }
+    auto const map = map_of({1, 2, 3});
+    auto const refuse = [&](LoDTensor<float> const& g, Lod const& lod) {
+        return refusal<ShapeError>([&](Cpu exec) { shrink_grad(exec, g, map, 1, lod); }, g, map);
+    };
+    LoDTensor<float> const two({1, 2}, {{0, 1, 2}});
+    CHECK(refuse(two, Lod()) == "x_lod.levels() is 0, expected at least 1");
+    CHECK(refuse(two, Lod{{0, 1, 2, 3, 4}}) == "x.size() is 4, expected the number of sequences, or of those that have a step 0");
+    CHECK(refuse(two, Lod{{0, 1, 3, 4}}) == "out_grad.shape(0) is 2, expected 3");
+}
+
 TEST_CASE("rows of another number are refused", "[shrink][bad_input]") {
     auto const sorted = map_of({1, 3, 0, 2, 3});
     auto const input_order = map_of({1, 3, 0, 2, 3}, false);

@@ -46,25 +46,42 @@ std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
     return lines;
 }
 
+/// Makes the dims after the first, each as long as the longest sequence of a level, as long as the caller wants them.
+template <class Shape>
+void lengthen(Shape& shape, Ids<> const& lengths) {
+    check_list("lengths", lengths);
+    if (lengths.size() != shape.size() - 1)
+        throw ShapeError("lengths.size()", std::to_string(lengths.size()),
+                         std::to_string(shape.size() - 1) + ", the number of levels");
+    for (std::size_t l = 0; l < lengths.size(); ++l) {
+        if (std::cmp_less(lengths[l], shape[l + 1]))
+            throw ShapeError("lengths[" + std::to_string(l) + "]", std::to_string(lengths[l]),
+                             "at least " + std::to_string(shape[l + 1]) + ", the longest sequence of the level");
+        shape[l + 1] = static_cast<std::size_t>(lengths[l]);
+    }
+}
+
 }  // namespace detail
 
-/// Pads all levels: each gets a dim as long as its longest sequence.
+/// Pads all levels: each gets a dim as long as its longest sequence, or as `lengths` says, one number for each level.
 ///
 ///     [a b]  []  [c]   ->   value  a b      mask  1 1
 ///                                  . .            0 0
 ///                                  c .            1 0
 ///
-/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], with m_l the longest of level l
-/// errors   ShapeError if x has no levels, or the result does not fit or has more than 8 dims; ValueError if the element type is an
-///          integer and cannot hold pad_value
+/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], with m_l the longest of level l,
+///          or lengths[l]
+/// errors   ShapeError if x has no levels, lengths are not as many, one is shorter than a sequence of its level, or the result does not
+///          fit or has more than 8 dims; ValueError if the element type is an integer and cannot hold pad_value
 /// cost     one read of x and one write of the result
 template <class T>
-Padded<T> to_padded(Cpu exec, LoDTensor<T> const& x, double pad_value = 0) {
+Padded<T> to_padded(Cpu exec, LoDTensor<T> const& x, double pad_value = 0, Ids<> lengths = {}) {
     detail::check_sequences(exec, "x", x);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
     Lod const& lod = x.lod();
     typename Tensor<T>::shape_type shape{lod.sequences(0)};
     for (std::size_t l = 0; l < lod.levels(); ++l) shape.push_back(detail::longest_of(lod[l], 0, lod.sequences(l)));
+    if (lengths.size() != 0) detail::lengthen(shape, lengths);
     Padded<T> result{{}, Tensor<bool>::from_shape(shape)};
     shape.insert(shape.end(), x.shape().begin() + 1, x.shape().end());
     result.value = Tensor<T>::from_shape(shape);
@@ -94,7 +111,7 @@ Padded<T> to_padded(Cpu exec, LoDTensor<T> const& x, double pad_value = 0) {
 }
 
 /// The inverse of to_padded, and for a pad_value of 0 its adjoint: the elements at the places that `lod` says are taken. The dims may be
-/// longer than the longest sequences.
+/// longer than the longest sequences; from_padded's own adjoint is to_padded with their lengths.
 /// shapes   padded [n_0, m_0, m_1, …, ...], as many m as lod has levels -> [rows of lod, ...] with lod
 /// errors   ShapeError if lod has no levels, or padded too few dims, another n_0 or an m shorter than a sequence of its level
 /// cost     one read and one write of the rows of lod
@@ -140,8 +157,9 @@ LoDTensor<T> from_padded(Cpu exec, Tensor<T> const& padded, Ids<> lengths) {
 }
 
 template <class T, class Device>
-Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0) {
-    return to_padded(Device{}, x, pad_value);
+Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
+                            std::type_identity_t<Ids<Device>> lengths = {}) {
+    return to_padded(Device{}, x, pad_value, lengths);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {

@@ -4,6 +4,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/pick_sequences.hpp>
+#include <rowan/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -50,7 +52,8 @@ inline void check_shrink(StepMap<> const& map, std::size_t t, std::size_t rows) 
 /// t - 1. With levels, sequences of the first one stay or go.
 /// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) on) -> map.step_size(t) rows
 /// errors   ShapeError if x has another number
-/// cost     for a sorted map O(1): an alias of the first rows. Else, and for LoD, a copy of what stays
+/// cost     for a sorted map O(1), of a batch with levels too: an alias of the first rows. Else it looks at every row of x, allocates
+///          8 bytes for each that stays, and copies these
 template <class T>
 Tensor<T> shrink(Cpu exec, Tensor<T> const& x, StepMap<> const& map, std::size_t t) {
     detail::check_rows("x", x);
@@ -101,6 +104,40 @@ Tensor<T> shrink_grad(Cpu exec, Tensor<T> const& out_grad, StepMap<> const& map,
     return x_grad;
 }
 
+/// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
+/// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
+/// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
+template <class T>
+LoDTensor<T> shrink_grad(Cpu exec, LoDTensor<T> const& out_grad, StepMap<> const& map, std::size_t t,
+                         Lod const& x_lod) {
+    detail::check_levels("x_lod", x_lod);
+    detail::check_shrink(map, t, x_lod.sequences(0));
+    auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, x_lod.sequences(0));
+    std::size_t const count = map.step_size(t);
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int64_t> to_rows(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::int64_t begin = map.sorted() ? static_cast<std::int64_t>(i) : kept[i];
+        std::int64_t end = begin + 1;
+        for (std::size_t l = 0; l < x_lod.levels(); ++l) {
+            begin = x_lod[l][static_cast<std::size_t>(begin)];
+            end = x_lod[l][static_cast<std::size_t>(end)];
+        }
+        to_rows[i] = begin;
+        starts.push_back(starts.back() + end - begin);
+    }
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    auto shape = out_grad.shape();
+    shape[0] = static_cast<std::size_t>(x_lod.rows());
+    auto x_grad = Tensor<T>::zeros(shape);
+    std::size_t const width = x_grad.row_size();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
+        [&, to = x_grad.data()](std::size_t i) { return to + static_cast<std::size_t>(to_rows[i]) * width; });
+    return {std::move(x_grad), x_lod};
+}
+
 template <class T, class Device>
 Tensor<T, Device> shrink(Tensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
     return shrink(Device{}, x, map, t);
@@ -113,6 +150,11 @@ template <class T, class Device>
 Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                               std::size_t rows) {
     return shrink_grad(Device{}, out_grad, map, t, rows);
+}
+template <class T, class Device>
+LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
+                                 Lod const& x_lod) {
+    return shrink_grad(Device{}, out_grad, map, t, x_lod);
 }
 
 }  // namespace rowan::inline v0
