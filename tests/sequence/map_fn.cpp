@@ -51,6 +51,26 @@ TEST_CASE("slots are visited in order, once each", "[map_fn]") {
     CHECK(numbered.concat() == Tensor<std::int32_t>{0, 1, 2, 3, 4});
 }
 
+TEST_CASE("what f returns a reference to is copied", "[map_fn]") {
+    auto const array = two_slots();
+    Tensor<float> state = Tensor<float>::zeros({1, 2});
+    auto const sums = map_fn([&](Tensor<float> const& x) -> Tensor<float>& { return state = state + x.slice(0, 1); }, array);
+    CHECK((sums.read(0).value() == Tensor<float>{{1, 2}} && sums.read(1).value() == Tensor<float>{{4, 6}}));
+    auto const adding = map_fn([&](Tensor<float> const& x) -> Tensor<float> const& { return state += x.slice(0, 1); }, array);
+    CHECK((adding.read(0).value() == Tensor<float>{{5, 8}} && adding.read(1).value() == Tensor<float>{{8, 12}}));
+    LoDTensor<float> batch({1, 2}, {{0, 2}});
+    auto const same = map_fn([&](Tensor<float> const&) -> LoDTensor<float>& { return batch; }, array);
+    batch.value().fill(0);
+    CHECK((same.read(0) == LoDTensor<float>({1, 2}, {{0, 2}}) && same.read(0).value().data() != same.read(1).value().data()));
+    auto const own = map_fn([](Tensor<float> const& x) { return x.share(); }, array);  // what f gives away is shared
+    CHECK(own.read(1).value().data() == array.read(1).value().data());
+}
+
+TEST_CASE("a pointer to a function or a member is a function too", "[map_fn]") {
+    auto const shared = map_fn(&LoDTensor<float>::share, two_slots());
+    CHECK(shared.read(1).value() == Tensor<float>{{3, 4}, {5, 6}});
+}
+
 TEST_CASE("an empty array has no results", "[map_fn]") {
     auto const none = map_fn([](Tensor<float> const& x) { return Tensor<float>(x); }, TensorArray<float>());
     CHECK(none.size() == 0);
@@ -62,6 +82,9 @@ TEST_CASE("a slot that was never written is refused", "[map_fn][bad_input]") {
     array.write(0, {1});
     CHECK(refusal<IndexError>([&] { map_fn([](Tensor<float> const& x) { return Tensor<float>(x); }, array); }, array) ==
           "slots[1] was never written");
+    int calls = 0;
+    CHECK_THROWS_AS(map_fn([&](Tensor<float> const&) { return Tensor<float>{static_cast<float>(++calls)}; }, array), IndexError);
+    CHECK(calls == 0);
 }
 
 TEST_CASE("what f throws comes through, and results must agree", "[map_fn][bad_input]") {

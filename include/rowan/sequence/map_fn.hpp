@@ -4,19 +4,22 @@
 #include <rowan/sequence/tensor_array.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 
-/// Slot i of the result is f(array.read(i)), for i in order.
+/// Slot i of the result is f(array.read(i)), for i in order: what f returns, or a copy of what it returns a reference to.
 /// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
-/// errors   IndexError if a slot was never written; what f throws; ShapeError if its results differ in rank or trailing dims
+/// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
+///          trailing dims
 template <class F, class T>
 auto map_fn(F&& f, TensorArray<T> const& array) {
-    using R = std::remove_cvref_t<std::invoke_result_t<F&, LoDTensor<T>>>;
-    TensorArray<typename R::value_type> results;
-    for (std::size_t i = 0; i < array.size(); ++i) results.write(i, f(array.read(i)));
+    using R = std::invoke_result_t<F&, LoDTensor<T>>;
+    TensorArray<typename std::remove_cvref_t<R>::value_type> results;
+    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));  // all were written
+    for (std::size_t i = 0; i < array.size(); ++i)
+        results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);
     return results;
 }
 
