@@ -78,7 +78,7 @@ TEST_CASE("levels above the last stay", "[sequence_concat][golden]") {
     CHECK(same(sequence_concat(a, b), LoDTensor<float>({1, 4, 5, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 3, 5}})));
 }
 
-TEMPLATE_TEST_CASE("every element type is moved as it is, and cut again", "[sequence_concat]", float, double, std::int32_t, bfloat16, test::fixed,
+TEMPLATE_TEST_CASE("every element type is moved as it is, and cut again", "[sequence_concat]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
         auto const inputs = companions(x);

@@ -75,7 +75,7 @@ TEST_CASE("a sequence is repeated as a whole", "[sequence_expand][golden]") {
     CHECK(same(sequence_expand(nested, Lod{{0, 2, 3}}), LoDTensor<float>({1, 2, 3, 1, 2, 3}, Lod{{0, 2, 4, 4}, {0, 1, 3, 4, 6}})));
 }
 
-TEMPLATE_TEST_CASE("sequence_expand: every element type has the bits of the plain loops", "[sequence_expand]", float, double, std::int32_t, bfloat16, test::fixed,
+TEMPLATE_TEST_CASE("sequence_expand: every element type has the bits of the plain loops", "[sequence_expand]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](LoDTensor<TestType> const& x) {
         auto const by_lengths = [&](std::size_t n, std::int64_t most, std::uint64_t seed) {

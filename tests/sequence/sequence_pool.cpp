@@ -147,12 +147,13 @@ TEST_CASE("sums have blocks of 64, are divided before they are narrowed, and int
     CHECK((sequence_pool(b, Pool::mean).value() == Tensor<bool>{true, false, false}));
 }
 
-TEMPLATE_TEST_CASE("sequence_pool: every element type has the bits of the plain loops", "[sequence_pool]", float, double, std::int32_t, bfloat16, test::fixed,
+TEMPLATE_TEST_CASE("sequence_pool: every element type has the bits of the plain loops", "[sequence_pool]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
         for (Pool const pool : all) {
             CAPTURE(static_cast<int>(pool));
-            CHECK(same(sequence_pool(x, pool, -3), plain_pool(x, pool, -3)));
+            double const pad = std::same_as<TestType, bool> || std::same_as<TestType, std::uint8_t> ? 1 : -3;
+            CHECK(same(sequence_pool(x, pool, pad), plain_pool(x, pool, pad)));
             auto const g = sequence_pool(x, Pool::first);
             CHECK(same(sequence_pool_grad(x, g, pool), plain_grad(x, g.value(), pool)));
         }
@@ -167,6 +168,19 @@ TEST_CASE("sequence_pool: any number of threads has the same bits", "[sequence_p
             auto const g = sequence_pool(x, Pool::last);
             check_threads(plain_grad(x, g.value(), pool), [&](Cpu exec) { return sequence_pool_grad(exec, x, g, pool); });
         }
+    }
+}
+
+TEST_CASE("sums of short and long sequences in turn, of more rows than are numbered at once", "[sequence_pool]") {
+    List lengths;
+    for (std::int64_t i = 0; i < 9'000; ++i) lengths.push_back(i == 3'000 ? 6'000 : i == 3'001 ? 70 : i % 7 == 0 ? 0 : i % 5);
+    lengths.push_back(4'096);
+    auto const x = wild_batch<float>(Lod::from_lengths({lengths}), {3}, 1);
+    for (Pool const pool : {Pool::sum, Pool::mean})
+        check_threads(plain_pool(x, pool, 0), [&](Cpu exec) { return sequence_pool(exec, x, pool); });
+    for (std::int64_t const length : {4'031, 4'032, 4'033, 4'095, 4'096, 4'097, 4'160, 8'192}) {
+        auto const y = wild_batch<float>(Lod::from_lengths({{1, length, 2, length, 1, 0, length - 1}}), {2}, 2);
+        CHECK(same(sequence_pool(Cpu{1}, y, Pool::sum), plain_pool(y, Pool::sum, 0)));
     }
 }
 

@@ -30,7 +30,7 @@ TEST_CASE("each sequence is reversed, and nothing else", "[sequence_reverse][gol
     CHECK(same(sequence_reverse(x), LoDTensor<float>({{1, 2}, {5, 6}, {3, 4}}, x.lod())));
 }
 
-TEMPLATE_TEST_CASE("sequence_reverse: every element type is moved as it is", "[sequence_reverse]", float, double, std::int32_t, bfloat16, test::fixed, test::dual) {
+TEMPLATE_TEST_CASE("sequence_reverse: every element type is moved as it is", "[sequence_reverse]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         CHECK(same(sequence_reverse(x), plain_reverse(x)));
         CHECK(same(sequence_reverse(sequence_reverse(x)), x));

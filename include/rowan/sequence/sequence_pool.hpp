@@ -67,6 +67,31 @@ void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_
     for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
 }
 
+/// The numbers begin, begin + 1 … end - 1, of which no more than a sequence and a few thousand are in memory.
+class RunningRows {
+public:
+    RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
+        constexpr std::size_t more = 4096;
+        if (longest != 0) numbers_.resize(std::min(static_cast<std::size_t>(end - begin), longest + more));
+        std::iota(numbers_.begin(), numbers_.end(), begin);
+    }
+
+    /// `first` and what follows: n numbers, and as many more as are asked for in advance, if there are so many.
+    std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
+        constexpr std::size_t ahead = 64;
+        std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
+        auto const skipped = static_cast<std::size_t>(first - numbers_.front());
+        if (skipped + wanted <= numbers_.size()) return std::span(numbers_).subspan(skipped);
+        numbers_.resize(std::min(numbers_.size(), static_cast<std::size_t>(end_ - first)));
+        std::iota(numbers_.begin(), numbers_.end(), first);
+        return numbers_;
+    }
+
+private:
+    std::vector<std::int64_t> numbers_;
+    std::int64_t end_;
+};
+
 }  // namespace detail
 
 /// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
@@ -90,12 +115,10 @@ LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pa
     T* const out = result.data();
     detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
         bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
-        std::vector<std::int64_t> positions(sums ? static_cast<std::size_t>(offsets[end] - offsets[s]) : 0);
-        std::iota(positions.begin(), positions.end(), offsets[s]);
-        detail::BlockSum<T, S> sum(rows, width, detail::longest_of(offsets, s, end));
+        std::size_t const longest = detail::longest_of(offsets, s, end);
+        detail::RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
+        detail::BlockSum<T, S> sum(rows, width, longest);
         std::vector<S> best(sums ? 0 : width);
-        std::int64_t const* position = positions.data();
-        std::size_t left = positions.size();
         for (; s < end; ++s) {
             std::size_t const n = detail::length_at(offsets, s);
             T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
@@ -103,9 +126,8 @@ LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pa
             if (n == 0) {
                 std::fill_n(to, width, padding);
             } else if (sums) {
-                left -= n;
-                detail::divide<S>(pool, n, width, sum(position, n, left), to);
-                position += n;
+                auto const window = positions.from(offsets[s], n);
+                detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
             } else if (pool == Pool::first || pool == Pool::last) {
                 std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
             } else {
