@@ -1,0 +1,14 @@
+// expect: rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions
+#include <rowan/sequence/sequence_softmax.hpp>
+
+#include <cstdint>
+
+#ifdef ROWAN_VALID_TWIN
+using number = rowan::bfloat16;
+#else
+using number = std::int64_t;
+#endif
+
+rowan::LoDTensor<number> weights(rowan::LoDTensor<number> const& x) {
+    return rowan::sequence_softmax(x);
+}

@@ -1,0 +1,41 @@
+// tests/static/sequence.cpp: what batches of sequences, arrays and maps are to the compiler.
+#include <rowan/sequence.hpp>
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+template <class X>
+inline constexpr bool moves = std::is_default_constructible_v<X> && std::is_nothrow_move_constructible_v<X> &&
+                              std::is_nothrow_move_assignable_v<X> && std::is_nothrow_swappable_v<X> &&
+                              std::is_copy_constructible_v<X> && std::is_copy_assignable_v<X>;
+
+static_assert(moves<rowan::Lod>);
+static_assert(moves<rowan::LoDTensor<float>> && moves<rowan::LoDTensor<bool>>);
+static_assert(moves<rowan::TensorArray<float>> && moves<rowan::TensorArray<rowan::bfloat16>>);
+static_assert(moves<rowan::StepMap<>>);
+static_assert(std::is_nothrow_copy_constructible_v<rowan::Lod> && std::is_nothrow_copy_assignable_v<rowan::Lod>);
+
+static_assert(std::is_same_v<rowan::LoDTensor<float>, rowan::LoDTensor<float, rowan::Cpu>>);
+static_assert(std::is_same_v<rowan::TensorArray<float>, rowan::TensorArray<float, rowan::Cpu>>);
+static_assert(std::is_same_v<rowan::StepMap<>, rowan::StepMap<rowan::Cpu>>);
+
+// Nobody writes to what algorithms rely on.
+using map = rowan::StepMap<> const&;
+static_assert(std::is_same_v<decltype(std::declval<map>().starts()), std::span<std::int64_t const>>);
+static_assert(std::is_same_v<decltype(std::declval<map>().elements()), std::span<std::int64_t const>>);
+static_assert(std::is_same_v<decltype(std::declval<map>().sequence(0)), std::int32_t>);
+static_assert(std::is_same_v<decltype(std::declval<rowan::Lod const&>()[0]), std::span<std::int64_t const>>);
+
+// Braces are numbers of sequences, an integer is a number of parts.
+using parts = std::vector<rowan::LoDTensor<float>>;
+using batch = rowan::LoDTensor<float> const&;
+static_assert(std::is_same_v<decltype(split_batch(std::declval<batch>(), {2})), parts>);
+static_assert(std::is_same_v<decltype(split_batch(std::declval<batch>(), 2)), parts>);
+
+// A Tensor is a batch without levels; a batch is its rows.
+static_assert(std::is_convertible_v<rowan::Tensor<float>, rowan::LoDTensor<float>>);
+static_assert(std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<float>>);
+static_assert(!std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<double>>);
