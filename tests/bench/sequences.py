@@ -48,9 +48,9 @@ for _ in range(args.rounds):
                     lines[line["batch"], line["op"]] = line
 
 print(f"Least time in ms of {args.rounds} rounds, {args.threads} threads, {args.width} floats a row; in brackets, how many times rowan's.\n")
-print("| batch | operation | rowan | GB/s | of memcpy | peers |")
-print("| --- | --- | ---: | ---: | ---: | --- |")
+print("| batch | operation | rowan | ns per token | GB/s | of memcpy | peers |")
+print("| --- | --- | ---: | ---: | ---: | ---: | --- |")
 for (batch, op), peers in best.items():
     mine = lines[batch, op]
     others = [f"{way} {ms:.2f} ({ms / mine['ms_min']:.1f}x)" for way, ms in peers.items() if way != "rowan"]
-    print(f"| {batch}, {mine['rows']} rows | {op} | {mine['ms_min']:.2f} | {mine['gbs']:.1f} | {mine['of_memcpy']:.0%} | {', '.join(others)} |")
+    print(f"| {batch}, {mine['rows']} rows | {op} | {mine['ms_min']:.2f} | {mine['ns_per_token']:.1f} | {mine['gbs']:.1f} | {mine['of_memcpy']:.0%} | {', '.join(others)} |")

@@ -39,7 +39,7 @@ def measure(peer, op, way, batch, run):
     print(json.dumps(line), flush=True)
 
 
-for batch in ("sentences", "long"):  # of "skewed", pack_sequence would pad 4,000 sentences to 10,000 words: 10 GB
+for batch in ("sentences", "long"):  # of "skewed", pack_sequence would pad 10,000 sentences to 10,000 words: 26 GB
     sizes = lengths(batch)
     rows = sum(sizes)
     flat = [torch.rand(rows, args.width) for _ in range(SETS)]
