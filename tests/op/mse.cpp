@@ -1,0 +1,64 @@
+// tests/op/mse.cpp: means of squared differences, and both gradients.
+#include <rowan/op/mse.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <vector>
+
+using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_grad, rowan::mse_grad_op, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
+    rowan::tensor_spec, rowan::UNK;
+
+static_assert(mse_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<float>({1}));
+static_assert(mse_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK}), tensor_spec<float>({UNK}))[1] == tensor_spec<float>({4, 3}));
+
+namespace {
+
+// The promised order, one number at a time.
+template <class T>
+T plain_mse(Tensor<T> const& x, Tensor<T> const& y) {
+    using S = typename rowan::dtype<T>::sum;
+    std::vector<S> blocks;
+    for (std::size_t begin = 0; begin < x.size(); begin += 4096) {
+        std::vector<S> squares;
+        for (std::size_t i = begin; i < x.size() && i < begin + 4096; ++i) {
+            S const d = S(x.data()[i]) - S(y.data()[i]);
+            squares.push_back(reference::product(d, d));
+        }
+        blocks.push_back(reference::row_sum(squares));
+    }
+    return T(reference::row_sum(blocks) / static_cast<S>(x.size()));
+}
+
+}  // namespace
+
+TEST_CASE("mse is the mean of the squares", "[op][golden]") {
+    Tensor<double> const x{{1, 2}, {3, 4}}, y{{1, 4}, {0, 3}};  // 0 + 4 + 9 + 1
+    CHECK((mse(x, y) == Tensor<double>{3.5}));
+    auto const [x_grad, y_grad] = mse_grad(x, y, Tensor<double>{2});
+    CHECK((x_grad == Tensor<double>{{0, -2}, {3, 1}}));
+    CHECK((y_grad == Tensor<double>{{0, 2}, {-3, -1}}));
+    CHECK((mse(Tensor<float>{}, Tensor<float>{}) == Tensor<float>{0}));
+}
+
+TEST_CASE("every gradient of mse is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3}) test::check_gradients<mse_op>(std::tuple(test::values({n, 6}, 1), test::values({n, 6}, 2)));
+    test::check_gradients<mse_op>(std::tuple(test::values({}, 1), test::values({}, 2)));
+}
+
+TEMPLATE_TEST_CASE("mse has the bits of the plain loop, on any number of threads", "[op]", float, double, bfloat16) {
+    for (std::size_t const n : std::vector<std::size_t>{1, 17, 4095, 4096, 4097, 100'000, 2 * rowan::detail::serial_below + 77}) {
+        auto const x = inputs::wild<TestType>({n}, 1), y = inputs::wild<TestType>({n}, 2);
+        CHECK(reference::same(mse(Cpu{8}, x, y), Tensor<TestType>{plain_mse(x, y)}));
+        test::check_any_threads([&](Cpu exec) { return mse(exec, x, y); });
+        test::check_any_threads([&](Cpu exec) { return mse_grad(exec, x, y, mse(x, y)); });
+    }
+}
+
+TEST_CASE("mse refuses shapes that do not match", "[op][bad]") {
+    Tensor<float> const x{1, 2}, y{{1, 2}}, g{1, 2};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { mse(e, x, y); }, x, y) == "y.shape() is [1, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { mse_grad(e, x, y, g); }, x, y, g) == "y.shape() is [1, 2], expected [2]");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { mse_grad(e, x, x, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
+}

@@ -1,0 +1,75 @@
+// tests/op/softmax.cpp: rows as shares of 1, and the gradient from the result.
+#include <rowan/op/softmax.hpp>
+
+#include "../dtypes/own_types.hpp"
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::softmax, rowan::softmax_grad, rowan::softmax_grad_op, rowan::softmax_op,
+    rowan::Tensor, rowan::tensor_spec, rowan::UNK;
+
+static_assert(softmax_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
+static_assert(softmax_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
+
+TEST_CASE("softmax gives the shares of a row", "[op][golden]") {
+    CHECK((softmax(Tensor<float>{{5, 5, 5, 5}, {0, 90, 90, -20}}) == Tensor<float>{{0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0.5, 0}}));
+    for (std::size_t const classes : {1, 2, 15, 16, 17, 100}) {
+        auto const x = test::values({3, classes}, classes), y = softmax(x);
+        for (std::size_t i = 0; i < 3; ++i) {
+            double sum = 0;
+            for (std::size_t k = 0; k < classes; ++k) sum += std::exp(x(i, k));
+            for (std::size_t k = 0; k < classes; ++k) CHECK(std::abs(y(i, k) - std::exp(x(i, k)) / sum) <= 1e-15);
+        }
+    }
+    // dot 0.25 * 4 + 0.5 * 2 = 2
+    CHECK((softmax_grad(Tensor<double>{{0.25, 0.25, 0.5}}, Tensor<double>{{4, 0, 2}}) == Tensor<double>{{0.5, -0.5, 0}}));
+}
+
+TEST_CASE("softmax does not overflow, and a NaN stays in its row", "[op]") {
+    double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+    auto const y = softmax(Tensor<double>{{1e308, 1e308, -inf}, {1, nan, 2}, {nan, 1, 2}, {inf, 1, 2}, {-inf, -inf, -inf}, {-1e308, 0, -inf}});
+    CHECK((y(0, 0) == 0.5 && y(0, 1) == 0.5 && y(0, 2) == 0));
+    for (std::size_t i = 1; i < 5; ++i) {
+        for (std::size_t k = 0; k < 3; ++k) CHECK(std::isnan(y(i, k)));
+    }
+    CHECK((y(5, 0) == 0 && y(5, 1) == 1 && y(5, 2) == 0));
+}
+
+TEST_CASE("the gradient of softmax is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 3}) {
+        for (std::size_t const classes : {0, 1, 5, 18}) test::check_gradients<softmax_op>(std::tuple(test::values({n, classes}, n)));
+    }
+}
+
+TEST_CASE("softmax of bfloat16 is that of floats, narrowed once, and own types bring their exp", "[op]") {
+    auto const x = inputs::wild<bfloat16>({3, 37}, 1);
+    auto wide = Tensor<float>::from_shape({3, 37});
+    std::copy(x.data(), x.data() + x.size(), wide.data());
+    auto const want = softmax(wide);
+    auto const y = softmax(x);
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(y.data()[i].bits() == bfloat16(want.data()[i]).bits());
+    Tensor<test::fixed> const same{{test::fixed{65536}, test::fixed{65536}}};
+    CHECK(softmax(same)(0, 1).raw == 32768);
+    CHECK(softmax_grad(same, same)(0, 0).raw == -65536);
+}
+
+TEST_CASE("softmax has the same bits on any number of threads", "[op]") {
+    for (std::size_t const classes : {1, 37, 300'000}) {
+        auto const x = inputs::wild<float>({rowan::detail::serial_below / classes + 3, classes}, 3), y = softmax(x);
+        test::check_any_threads([&](Cpu exec) { return softmax(exec, x); });
+        test::check_any_threads([&](Cpu exec) { return softmax_grad(exec, y, x); });
+    }
+}
+
+TEST_CASE("softmax refuses what is no matrix", "[op][bad]") {
+    Tensor<float> const x{1, 2}, out{{1, 2}}, g{{1}, {2}};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax(e, x); }, x) == "x rank is 1, expected 2");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, x, x); }, x) == "out rank is 1, expected 2");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, out, g); }, out, g) == "out_grad.shape() is [2, 1], expected [1, 2]");
+    CHECK(test::refusal<ShapeError>([] { softmax_op::infer(tensor_spec<float>({2})); }) == "softmax: x rank is 1, expected 2");
+}
