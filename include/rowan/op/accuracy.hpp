@@ -1,0 +1,82 @@
+// rowan/op/accuracy.hpp: accuracy, how many rows have their largest number where the label is.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/matrix_rows.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Is number k the largest of n, and the first of those that are? A NaN is neither larger nor smaller, so none is.
+template <class S, class T>
+bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
+    auto const most = load<S>(x + k);
+    bool yes = true;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && load<S>(x + j) < most;
+    for (std::size_t j = k; j < n; ++j) yes = yes && load<S>(x + j) <= most;
+    return yes;
+}
+
+}  // namespace detail
+
+/// The share of rows of x whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. A row with a NaN
+/// is wrong.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// cost     at most one read of x
+template <class T, id_type I>
+Tensor<double> accuracy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label) {
+    detail::check_rank("x", x, 2);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_one_per_row("label", label, n);
+    detail::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+    std::atomic<std::size_t> right{0};
+    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+        std::size_t count = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            auto const k = static_cast<std::size_t>(label.data()[i]);
+            count += detail::is_first_largest<detail::sum_t<T>>(classes, x.data() + i * classes, k);
+        }
+        right += count;
+    });
+    double const share = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+    return Tensor<double>::full({1}, share);
+}
+
+template <class T, class I, class Device>
+Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
+    return accuracy(Device{}, x, label);
+}
+
+struct accuracy_op {
+    static constexpr std::string_view name = "accuracy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label) {
+        infer::matrix("accuracy: x", x);
+        infer::dense("accuracy: label", label);
+        infer::rank("accuracy: label", label, 1, "1");
+        infer::ids("accuracy: label", label);
+        infer::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
+        return tensor_spec<double>({1});
+    }
+
+    template <class T, class I, class D>
+    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+        return accuracy(exec, x, label);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,143 @@
+// rowan/op/cast.hpp: cast, the elements of a tensor in another type.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/typed_name.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <atomic>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+
+/// Can numbers of one sum be made of those of the other?
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+/// Elements with fractions whose whole part To may not hold.
+template <class To, class From>
+inline constexpr bool cast_may_fail =
+    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
+
+/// Does To hold the whole part of x? Not of a NaN.
+template <class To, class S>
+bool holds_whole_part(S x) {
+    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    S const whole = std::trunc(x);
+    return whole >= static_cast<S>(std::numeric_limits<I>::min()) &&
+           whole < std::ldexp(S{1}, std::numeric_limits<I>::digits);
+}
+
+template <class To, class From>
+To cast_element(From const& x) {
+    auto const wide = dtype<From>::widen(x);
+    if constexpr (std::same_as<To, bool>) {
+        return wide != sum_t<From>{};
+    } else {
+        return dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+    }
+}
+
+}  // namespace detail
+
+/// The elements of x as `To`, through the sums of both types: of fractions integers keep the whole part, integers that do not fit wrap
+/// around, as bool everything but 0 is true.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// cost     one read of x, two where it may throw, and one write of the result
+template <class To, class From>
+Tensor<To> cast(Cpu exec, Tensor<From> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    From const* const from = x.data();
+    bool const serial = detail::threads_for(exec, x.size()) == 1;
+    std::size_t const grain = serial ? x.size() : detail::elementwise_grain;
+    if constexpr (detail::cast_may_fail<To, From>) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return detail::holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (!good) {
+            std::size_t i = 0;
+            while (fits(i)) ++i;
+            throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                             static_cast<double>(dtype<From>::widen(from[i])),
+                             std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
+        }
+    }
+    auto out = Tensor<To>::from_shape(x.shape());
+    To* const to = out.data();
+    parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) to[i] = detail::cast_element<To>(from[i]);
+    });
+    return out;
+}
+
+template <class To, class From, class Device>
+Tensor<To, Device> cast(Tensor<From, Device> const& x) {
+    return cast<To>(Device{}, x);
+}
+
+/// Casts the gradient back to the type of x, which must have fractions. Of x only the type and shape are used.
+struct cast_grad_op {
+    static constexpr std::string_view name = "cast_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
+        infer::dense("cast_grad: x", x);
+        VarSpec x_grad = infer::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = infer::same_dims("cast_grad: out@GRAD", out_grad, x);
+        x_grad.dtype = x.dtype;
+        return x_grad;
+    }
+
+    /// errors   ShapeError if the shapes differ
+    template <class From, class To, class D>
+    requires(!std::integral<detail::sum_t<From>> &&
+             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
+                                                                           Tensor<To, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        return cast<From>(exec, out_grad);
+    }
+};
+
+/// The type of the result is that of the operator: cast_f32 and so on.
+template <class To>
+struct cast_op {
+    static constexpr std::string_view name = detail::typed_name<detail::cast_family, To>::value;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<cast_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = infer::elementwise("cast: x", x);
+        out.dtype = dtype<To>::wire;
+        return out;
+    }
+
+    template <class From, class D>
+    requires detail::castable<To, From>
+    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
+};
+
+}  // namespace rowan::inline v0

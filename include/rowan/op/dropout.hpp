@@ -1,0 +1,160 @@
+// rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+constexpr std::uint64_t mix_bits(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// Number i of the splitmix64 sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t const state = mix_bits(seed) + (i + 1) * 0x9E3779B97F4A7C15U;
+    return static_cast<double>(mix_bits(state) >> 11) * 0x1p-53;
+}
+
+inline void check_dropout(double probability) {
+    if (!(probability >= 0 && probability < 1)) throw ValueError("probability", probability, "in [0, 1)");
+}
+
+}  // namespace detail
+
+/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1 where
+/// x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
+/// Srivastava et al.: Dropout, 2014.
+/// shapes   x [...] -> the result [...] and the mask [...]
+/// errors   ValueError unless probability is in [0, 1)
+/// cost     one read of x and one write of both; the same bits for any number of threads
+template <class T>
+std::tuple<Tensor<T>, Tensor<std::uint8_t>> dropout(Cpu exec, Tensor<T> const& x, double probability,
+                                                    std::uint64_t seed, bool training = true) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
+    detail::check_dropout(probability);
+    static_cast<void>(thread_count(exec));
+    if (!training) return {x, Tensor<std::uint8_t>::full(x.shape(), 1)};
+    auto out = Tensor<T>::from_shape(x.shape());
+    auto mask = Tensor<std::uint8_t>::from_shape(x.shape());
+    S const factor = detail::constant<S>(1 / (1 - probability));
+    T const* const from = x.data();
+    T* const to = out.data();
+    std::uint8_t* const kept = mask.data();
+    bool const serial = detail::threads_for(exec, x.size()) == 1;
+    std::size_t const grain = serial ? x.size() : detail::elementwise_grain;
+    parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) kept[i] = detail::uniform_at(seed, i) >= probability ? 1 : 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            S const scaled = detail::product(detail::load<S>(from + i), factor);
+            detail::store(kept[i] != 0 ? scaled : detail::constant<S>(0.0), to + i);
+        }
+    });
+    return {std::move(out), std::move(mask)};
+}
+
+/// The gradient of x: in training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// shapes   mask [...], out_grad [...] -> [...]
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
+/// cost     one read of both and one write of the result
+template <class T>
+Tensor<T> dropout_grad(Cpu exec, Tensor<std::uint8_t> const& mask, Tensor<T> const& out_grad, double probability,
+                       bool training = true) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::dropout_grad: integers take no fractions");
+    detail::check_dropout(probability);
+    detail::check_same_shape("out_grad", out_grad, mask);
+    static_cast<void>(thread_count(exec));
+    if (!training) return out_grad;
+    auto x_grad = Tensor<T>::from_shape(out_grad.shape());
+    S const factor = detail::constant<S>(1 / (1 - probability));
+    T* const to = x_grad.data();
+    bool const serial = detail::threads_for(exec, mask.size()) == 1;
+    std::size_t const grain = serial ? mask.size() : detail::elementwise_grain;
+    parallel_for(exec, mask.size(), grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            S const scaled = detail::product(detail::load<S>(out_grad.data() + i), factor);
+            detail::store(mask.data()[i] != 0 ? scaled : detail::constant<S>(0.0), to + i);
+        }
+    });
+    return x_grad;
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
+                                                                    std::uint64_t seed, bool training = true) {
+    return dropout(Device{}, x, probability, seed, training);
+}
+template <class T, class Device>
+Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
+                               double probability, bool training = true) {
+    return dropout_grad(Device{}, mask, out_grad, probability, training);
+}
+
+struct dropout_grad_op;
+
+/// The slot `saved` holds the mask.
+struct dropout_op {
+    static constexpr std::string_view name = "dropout";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<dropout_grad_op, uses<slot::saved, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double probability = 0.5;
+        std::uint64_t seed = 0;
+        bool training = true;
+    };
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, attributes const&) {
+        VarSpec mask = infer::elementwise("dropout: x", x);
+        mask.dtype = rowan::dtype<std::uint8_t>::wire;
+        return {x, mask};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return dropout(exec, x, a.probability, a.seed, a.training);
+    }
+};
+
+struct dropout_grad_op {
+    static constexpr std::string_view name = "dropout_grad";
+    using inputs = slots<slot::saved, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = dropout_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& out_grad, attributes const&) {
+        infer::dense("dropout_grad: saved", mask);
+        VarSpec x = infer::elementwise("dropout_grad: out@GRAD", out_grad);
+        x.dims = infer::same_dims("dropout_grad: out@GRAD", out_grad, mask);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                            attributes const& a) {
+        return dropout_grad(exec, mask, out_grad, a.probability, a.training);
+    }
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,84 @@
+// rowan/op/fill.hpp: fill, a tensor of one number.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/typed_name.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) {
+    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
+}
+
+struct fill_family {
+    static constexpr std::string_view name = "fill_";
+};
+
+}  // namespace detail
+
+/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
+/// cost     one write
+template <class T>
+Tensor<T> fill(Cpu exec, Dims const& dims, double value) {
+    static_cast<void>(thread_count(exec));
+    typename Tensor<T>::shape_type shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] == UNK) detail::unknown_dim(i);
+        shape.push_back(static_cast<std::size_t>(dims[i]));
+    }
+    if constexpr (std::integral<detail::sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, detail::sum_t<T>>;
+        if (!detail::is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return Tensor<T>::full(shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
+}
+
+template <class T, class Device = Cpu>
+Tensor<T, Device> fill(Dims const& dims, double value) {
+    return fill<T>(Device{}, dims, value);
+}
+
+/// The element type is that of the operator, as no input has one: fill_f32 and so on.
+template <class T>
+struct fill_op {
+    static constexpr std::string_view name = detail::typed_name<detail::fill_family, T>::value;
+    using inputs = slots<>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    struct attributes {
+        Dims dims;
+        double value = 0;
+    };
+
+    static constexpr VarSpec infer(attributes const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, attributes const& a) {
+        return fill<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0

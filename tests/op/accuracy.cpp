@@ -1,0 +1,53 @@
+// tests/op/accuracy.cpp: the share of rows whose largest number is the label's.
+#include <rowan/op/accuracy.hpp>
+
+#include "any_threads.hpp"
+#include "refused.hpp"
+
+#include <cstdint>
+#include <limits>
+
+using rowan::accuracy, rowan::accuracy_op, rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::ShapeError, rowan::Tensor,
+    rowan::tensor_spec, rowan::UNK;
+
+using Labels = Tensor<std::int64_t>;
+
+static_assert(accuracy_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int32_t>({4})) == tensor_spec<double>({1}));
+static_assert(!rowan::differentiable<accuracy_op>);
+
+TEST_CASE("accuracy is the share of rows whose largest number is the label's", "[op][golden]") {
+    Tensor<float> const x{{1, 2, 3}, {9, 2, 3}, {-1, -2, -3}, {0, 5, 4}};
+    CHECK((accuracy(x, Labels{2, 0, 0, 1}) == Tensor<double>{1}));
+    CHECK((accuracy(x, Labels{2, 0, 1, 2}) == Tensor<double>{0.5}));
+    CHECK((accuracy(x, Tensor<std::int32_t>{0, 1, 1, 1}) == Tensor<double>{0.25}));
+    CHECK((accuracy(Tensor<std::int32_t>{{1, 2}, {4, 3}}, Labels{1, 1}) == Tensor<double>{0.5}));
+    CHECK((accuracy(Tensor<bfloat16>{{bfloat16(1.F), bfloat16(2.F)}}, Labels{1}) == Tensor<double>{1}));
+    CHECK((accuracy(Tensor<float>::zeros({0, 3}), Labels::zeros({0})) == Tensor<double>{0}));
+}
+
+TEST_CASE("of equal numbers the first counts, and a row with a NaN is wrong", "[op]") {
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    CHECK((accuracy(Tensor<float>{{7, 7, 1}, {7, 7, 1}}, Labels{0, 1}) == Tensor<double>{0.5}));
+    CHECK((accuracy(Tensor<float>{{nan, 7}, {7, nan}, {nan, 1}, {1, nan}}, Labels{1, 0, 0, 1}) == Tensor<double>{0}));
+}
+
+TEST_CASE("accuracy is the same on any number of threads", "[op]") {
+    std::size_t const n = rowan::detail::serial_below;
+    auto const x = inputs::wild<float>({n, 3}, 1);
+    auto label = Labels::zeros({n});
+    std::size_t right = 0;
+    for (std::size_t i = 0; i < n; ++i) right += x(i, 0) > x(i, 1) && x(i, 0) > x(i, 2);
+    test::check_any_threads([&](Cpu exec) { return accuracy(exec, x, label); });
+    CHECK((accuracy(Cpu{8}, x, label) == Tensor<double>{static_cast<double>(right) / static_cast<double>(n)}));
+}
+
+TEST_CASE("accuracy refuses labels that are none, and shapes that do not match", "[op][bad]") {
+    Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2};
+    Labels const high{0, 3}, few{1}, good{0, 1};
+    CHECK(test::refusal<IndexError>([&](Cpu e) { accuracy(e, x, high); }, x, high) == "label[1] = 3 is not in [0, 3)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { accuracy(e, x, few); }, x, few) == "label.shape(0) is 1, expected 2, the number of rows");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { accuracy(e, flat, good); }, flat, good) == "x rank is 1, expected 2");
+    CHECK(test::refusal<IndexError>([&](Cpu e) { accuracy(e, Tensor<float>::zeros({2, 0}), good); }, good) == "label[0] = 0 is not in [0, 0)");
+    CHECK(test::refusal<ShapeError>([] { accuracy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<std::int64_t>({3})); }) ==
+          "accuracy: label.shape(0) is 3, expected 2");
+}

@@ -1,0 +1,114 @@
+// tests/op/dropout.cpp: zeros by chance, the same ones for one seed.
+#include <rowan/op/dropout.hpp>
+
+#include "any_threads.hpp"
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+
+using rowan::bfloat16, rowan::Cpu, rowan::dropout, rowan::dropout_grad, rowan::dropout_grad_op, rowan::dropout_op, rowan::ShapeError,
+    rowan::Tensor, rowan::tensor_spec, rowan::UNK, rowan::ValueError;
+
+using Mask = Tensor<std::uint8_t>;
+
+static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), {})[0] == tensor_spec<float>({UNK, 3}, 1));
+static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), {})[1] == tensor_spec<std::uint8_t>({UNK, 3}, 1));
+static_assert(dropout_grad_op::infer(tensor_spec<std::uint8_t>({UNK, 3}), tensor_spec<float>({4, UNK}), {}) == tensor_spec<float>({4, 3}));
+
+namespace {
+
+// The share of ones.
+double share(Mask const& mask) {
+    return static_cast<double>(std::accumulate(mask.data(), mask.data() + mask.size(), std::size_t{0})) / static_cast<double>(mask.size());
+}
+
+// The published generator, one state after the other, from a mixed seed.
+std::uint64_t next(std::uint64_t& state) {
+    std::uint64_t z = (state += 0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+}  // namespace
+
+TEST_CASE("dropout keeps elements where the numbers of splitmix64 are not below the probability", "[op][golden]") {
+    std::uint64_t seed = 42 - 0x9e3779b97f4a7c15;  // the first step mixes 42
+    std::uint64_t state = next(seed);
+    auto const x = Tensor<double>::full({100}, 3);
+    auto const [out, mask] = dropout(x, 0.25, 42);
+    for (std::size_t i = 0; i < 100; ++i) {
+        bool const kept = static_cast<double>(next(state) >> 11) * 0x1p-53 >= 0.25;
+        CHECK(mask(i) == (kept ? 1 : 0));
+        CHECK(out(i) == (kept ? 4 : 0));
+    }
+    CHECK((dropout_grad(Mask{1, 0, 7}, Tensor<double>{3, 3, -6}, 0.25) == Tensor<double>{4, 0, -8}));
+}
+
+TEST_CASE("dropout drops the share that it is told to, other elements for other seeds", "[op]") {
+    std::size_t const n = 200'000;
+    auto const x = Tensor<float>::full({n}, 1);
+    for (double const p : {0.0, 0.1, 0.5, 0.9}) {
+        double const spread = std::sqrt(p * (1 - p) / static_cast<double>(n));
+        CHECK(std::abs(share(std::get<1>(dropout(x, p, 7))) - (1 - p)) <= 5 * spread);
+    }
+    for (std::uint64_t const other : {std::uint64_t{8}, 7 + 0x9e3779b97f4a7c15U}) {  // neighbours as seeds and as states
+        auto const a = std::get<1>(dropout(x, 0.5, 7)), b = std::get<1>(dropout(x, 0.5, other));
+        std::size_t same = 0, shifted = 0;
+        for (std::size_t i = 0; i + 1 < n; ++i) {
+            same += a(i) == b(i);
+            shifted += a(i + 1) == b(i);
+        }
+        CHECK(std::abs(static_cast<double>(same) / static_cast<double>(n) - 0.5) < 0.01);
+        CHECK(std::abs(static_cast<double>(shifted) / static_cast<double>(n) - 0.5) < 0.01);
+    }
+}
+
+TEST_CASE("dropout changes nothing where nothing is trained", "[op]") {
+    auto const x = test::values({5, 3}, 1);
+    auto const [out, mask] = dropout(x, 0.5, 7, false);
+    CHECK(reference::same(out, x));
+    CHECK(out.data() != x.data());
+    CHECK(share(mask) == 1);
+    CHECK(reference::same(dropout_grad(mask, x, 0.5, false), x));
+    CHECK(reference::same(std::get<0>(dropout(x, 0, 7)), x));
+}
+
+TEST_CASE("a dropped NaN is 0", "[op]") {
+    auto const [out, mask] = dropout(Tensor<float>::full({100}, std::numeric_limits<float>::quiet_NaN()), 0.5, 1);
+    for (std::size_t i = 0; i < 100; ++i) CHECK(std::isnan(out(i)) == (mask(i) == 1));
+}
+
+TEST_CASE("the gradient of dropout is that of central differences", "[op]") {
+    for (std::size_t const n : {0, 1, 10}) {
+        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, true});
+        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, false});
+    }
+}
+
+TEST_CASE("dropout of bfloat16 rounds once", "[op]") {
+    auto const x = inputs::wild<bfloat16>({37}, 1);
+    auto const [out, mask] = dropout(x, 0.1, 1);
+    for (std::size_t i = 0; i < 37; ++i) CHECK(out(i).bits() == (mask(i) == 1 ? bfloat16(float(x(i)) * float(1 / 0.9)) : bfloat16(0.F)).bits());
+}
+
+TEST_CASE("dropout has the same bits on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3);
+    test::check_any_threads([&](Cpu exec) { return dropout(exec, x, 0.3, 9); });
+    auto const mask = std::get<1>(dropout(x, 0.3, 9));
+    test::check_any_threads([&](Cpu exec) { return dropout_grad(exec, mask, x, 0.3); });
+}
+
+TEST_CASE("dropout refuses what is no probability below 1", "[op][bad]") {
+    Tensor<float> const x{1, 2}, g{{1, 2}};
+    Mask const mask{1, 0};
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, 1, 0); }, x) == "probability is 1, expected in [0, 1)");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, -0.5, 0, false); }, x) == "probability is -0.5, expected in [0, 1)");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, std::nan(""), 0); }, x) == "probability is nan, expected in [0, 1)");
+    CHECK(test::refusal<ValueError>([&](Cpu e) { dropout_grad(e, mask, x, 2); }, x) == "probability is 2, expected in [0, 1)");
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { dropout_grad(e, mask, g, 0.5); }, g) == "out_grad.shape() is [1, 2], expected [2]");
+}
