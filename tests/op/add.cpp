@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 using rowan::add_op, rowan::bfloat16, rowan::Cpu, rowan::identity_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::ShapeError,
     rowan::Tensor, rowan::tensor_spec, rowan::UNK;
@@ -46,7 +47,7 @@ TEST_CASE("identity_op gives the same elements", "[op]") {
 }
 
 TEST_CASE("every gradient of add is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         test::check_gradients<add_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
         test::check_gradients<identity_op>(std::tuple(test::values({n, 4}, 1)));
     }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::cast_grad_op, rowan::cast_op, rowan::Cpu, rowan::float16, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError;
@@ -41,7 +42,7 @@ TEST_CASE("cast takes what the integers just hold", "[op]") {
 }
 
 TEST_CASE("the gradient of cast is that of central differences, in the type of x", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) test::check_gradients<cast_op<double>>(std::tuple(test::values({n, 2}, 1)));
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<cast_op<double>>(std::tuple(test::values({n, 2}, 1)));
     Tensor<float> const x{1, 2};
     auto const out = rowan::cast<double>(x);
     auto const [grad] = rowan::gradients<cast_op<double>>(Cpu{}, std::tie(x), std::tie(out), std::tuple(Tensor<double>{0.1, 3}));

@@ -76,7 +76,7 @@ TEST_CASE("concat puts tensors one after the other", "[op][golden]") {
 TEST_CASE("concat along every axis, with parts of no elements, and its gradient", "[op]") {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         for (auto const& dims : std::vector<std::vector<std::size_t>>{{1}, {0}, {2, 3}, {0, 4, 0}, {0, 0}, {5, 0, 0, 1}}) {
-            for (std::size_t const other : {0, 1, 3}) {
+            for (std::size_t const other : std::vector<std::size_t>{0, 1, 3}) {
                 CAPTURE(axis, dims.size(), other);
                 auto const x = parts_of({other, other, other}, axis, dims);
                 auto const out = concat(x, static_cast<std::int64_t>(axis));

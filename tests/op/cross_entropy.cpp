@@ -94,7 +94,7 @@ TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinite", "[op]") 
 
 TEST_CASE("the gradient of cross_entropy is that of central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
-        for (std::size_t const n : {0, 1, 4}) {
+        for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
             test::check_gradients<cross_entropy_op>(std::tuple(shares(n, 5, n), labels(n, 5)), {reduction});
             test::check_gradients<soft_op>(std::tuple(shares(n, 5, n)), {shares(n, 5, 9), reduction});
         }

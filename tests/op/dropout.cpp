@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 using rowan::bfloat16, rowan::Cpu, rowan::dropout, rowan::dropout_grad, rowan::dropout_grad_op, rowan::dropout_op, rowan::ShapeError,
     rowan::Tensor, rowan::tensor_spec, rowan::UNK, rowan::ValueError;
@@ -84,7 +85,7 @@ TEST_CASE("a dropped NaN is 0", "[op]") {
 }
 
 TEST_CASE("the gradient of dropout is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 10}) {
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 10}) {
         test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, true});
         test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, false});
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::Cpu, rowan::elementwise_mul, rowan::elementwise_mul_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec,
     rowan::UNK;
@@ -20,7 +21,7 @@ TEST_CASE("elementwise_mul is the product, element by element", "[op][golden]") 
 }
 
 TEST_CASE("every gradient of elementwise_mul is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         test::check_gradients<elementwise_mul_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
     }
     test::check_gradients<elementwise_mul_op>(std::tuple(test::values({}, 1), test::values({}, 2)));

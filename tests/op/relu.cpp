@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::relu_grad_op, rowan::relu_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -28,7 +29,7 @@ TEST_CASE("relu keeps an infinity and a NaN", "[op]") {
 }
 
 TEST_CASE("the gradient of relu is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3, 18}) test::check_gradients<relu_op>(std::tuple(test::values({n, 2}, n)));
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<relu_op>(std::tuple(test::values({n, 2}, n)));
     test::check_gradients<relu_op>(std::tuple(test::values({}, 5)));
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 using rowan::bfloat16, rowan::Cpu, rowan::scale_grad_op, rowan::scale_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError;
@@ -42,7 +43,7 @@ TEST_CASE("scale keeps SelectedRows sparse", "[op]") {
 }
 
 TEST_CASE("the gradient of scale is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) test::check_gradients<scale_op>(std::tuple(test::values({n, 4}, 1)), {-2.5, 3});
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<scale_op>(std::tuple(test::values({n, 4}, 1)), {-2.5, 3});
 }
 
 TEST_CASE("scale of bfloat16 rounds once", "[op]") {

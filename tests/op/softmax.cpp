@@ -18,7 +18,7 @@ static_assert(softmax_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<f
 
 TEST_CASE("softmax gives the shares of a row", "[op][golden]") {
     CHECK((softmax(Tensor<float>{{5, 5, 5, 5}, {0, 90, 90, -20}}) == Tensor<float>{{0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0.5, 0}}));
-    for (std::size_t const classes : {1, 2, 15, 16, 17, 100}) {
+    for (std::size_t const classes : std::vector<std::size_t>{1, 2, 15, 16, 17, 100}) {
         auto const x = test::values({3, classes}, classes), y = softmax(x);
         for (std::size_t i = 0; i < 3; ++i) {
             double sum = 0;
@@ -41,8 +41,8 @@ TEST_CASE("softmax does not overflow, and a NaN stays in its row", "[op]") {
 }
 
 TEST_CASE("the gradient of softmax is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
-        for (std::size_t const classes : {0, 1, 5, 18}) test::check_gradients<softmax_op>(std::tuple(test::values({n, classes}, n)));
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
+        for (std::size_t const classes : std::vector<std::size_t>{0, 1, 5, 18}) test::check_gradients<softmax_op>(std::tuple(test::values({n, classes}, n)));
     }
 }
 
@@ -59,7 +59,7 @@ TEST_CASE("softmax of bfloat16 is that of floats, narrowed once, and own types b
 }
 
 TEST_CASE("softmax has the same bits on any number of threads", "[op]") {
-    for (std::size_t const classes : {1, 37, 300'000}) {
+    for (std::size_t const classes : std::vector<std::size_t>{1, 37, 300'000}) {
         auto const x = inputs::wild<float>({rowan::detail::serial_below / classes + 3, classes}, 3), y = softmax(x);
         test::check_any_threads([&](Cpu exec) { return softmax(exec, x); });
         test::check_any_threads([&](Cpu exec) { return softmax_grad(exec, y, x); });

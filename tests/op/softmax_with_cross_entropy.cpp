@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::Reduction, rowan::ShapeError, rowan::softmax_with_cross_entropy,
     rowan::softmax_with_cross_entropy_grad, rowan::softmax_with_cross_entropy_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
@@ -62,8 +63,8 @@ TEST_CASE("softmax_with_cross_entropy of no rows is 0", "[op]") {
 
 TEST_CASE("the gradient of softmax_with_cross_entropy is that of central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
-        for (std::size_t const n : {0, 1, 4}) {
-            for (std::size_t const classes : {1, 5, 18})
+        for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
+            for (std::size_t const classes : std::vector<std::size_t>{1, 5, 18})
                 test::check_gradients<softmax_with_cross_entropy_op>(std::tuple(test::values({n, classes}, n), labels(n, classes)), {reduction});
         }
     }

@@ -39,7 +39,7 @@ TEST_CASE("split cuts a tensor into sections", "[op][golden]") {
 TEST_CASE("split takes back what concat does, along every axis, and its gradient is concat", "[op]") {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         for (auto const& sections : std::vector<std::vector<std::int64_t>>{{4}, {1, 3}, {0, 4, 0}, {2, 0, 1, 1}}) {
-            for (std::size_t const other : {0, 1, 3}) {
+            for (std::size_t const other : std::vector<std::size_t>{0, 1, 3}) {
                 Tensor<double>::shape_type shape{other, other, other};
                 shape[axis] = 4;
                 auto const x = inputs::wild<double>(shape, 7);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::Cpu, rowan::negate_op, rowan::ShapeError, rowan::sub_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -23,7 +24,7 @@ TEST_CASE("sub is the difference, element by element", "[op][golden]") {
 }
 
 TEST_CASE("every gradient of sub is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         test::check_gradients<sub_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
         test::check_gradients<negate_op>(std::tuple(test::values({n, 4}, 1)));
     }

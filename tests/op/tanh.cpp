@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 using rowan::bfloat16, rowan::ShapeError, rowan::tanh_grad_op, rowan::tanh_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -32,7 +33,7 @@ TEST_CASE("tanh of large numbers is 1 or -1, of a NaN a NaN", "[op]") {
 }
 
 TEST_CASE("the gradient of tanh is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3, 18}) test::check_gradients<tanh_op>(std::tuple(test::values({n, 2}, n)));
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<tanh_op>(std::tuple(test::values({n, 2}, n)));
     test::check_gradients<tanh_op>(std::tuple(test::values({}, 5)));
 }
 
