@@ -26,7 +26,7 @@ struct Once {
         List operator*() const { return {0}; }
         iterator& operator++() { return *this; }
         void operator++(int) {}
-        friend bool operator==(iterator, std::default_sentinel_t) { return true; }
+        bool operator==(std::default_sentinel_t) const { return true; }
     };
     iterator begin() const { return {}; }
     std::default_sentinel_t end() const { return {}; }
