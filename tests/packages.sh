@@ -1,6 +1,6 @@
 # tests/packages.sh: the Debian packages that rowan needs, and how they are installed. Read by run.sh and by examples/demo.sh.
 
-packages_build=(cmake ninja-build g++ libxtensor-dev libxsimd-dev)
+packages_build=(cmake ninja-build g++ libxtensor-dev libxsimd-dev libxtensor-blas-dev libopenblas-serial-dev)
 packages_demo=("${packages_build[@]}" libcli11-dev libutfcpp-dev wordnet-base)
 packages_test=("${packages_demo[@]}" catch2 librapidcheck-dev clang-16 libclang-rt-16-dev libomp-16-dev ccache time)
 

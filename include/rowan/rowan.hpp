@@ -3,6 +3,8 @@
 
 #include <rowan/core.hpp>
 #include <rowan/fwd.hpp>
+#include <rowan/graph.hpp>
+#include <rowan/op.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 #include <rowan/version.hpp>

@@ -98,13 +98,18 @@ private:
 /// Element types that do not fit together: `table is f32, expected bf16`.
 class TypeError : public Error {
 public:
-    TypeError(std::string field, std::string const& actual, std::string const& expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)) {}
+    TypeError(std::string field, std::string actual, std::string expected)
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
+          actual_(std::move(actual)), expected_(std::move(expected)) {}
 
     std::string const& field() const noexcept { return field_; }
+    std::string const& actual() const noexcept { return actual_; }
+    std::string const& expected() const noexcept { return expected_; }
 
 private:
     std::string field_;
+    std::string actual_;
+    std::string expected_;
 };
 
 /// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.

@@ -6,6 +6,7 @@
 #include <rowan/op/registry.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 
 namespace rowan::inline v0::detail {
@@ -30,7 +31,7 @@ struct optimizer_op {
     using attributes = Attributes;
     using grad = no_grad;
 
-    template <class... Spec>
+    template <std::same_as<VarSpec>... Spec>
     static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
         static_assert(sizeof...(Spec) == sizeof...(State) + 1,
                       "rowan: an optimizer takes param, its states and a gradient");

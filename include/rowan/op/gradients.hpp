@@ -19,12 +19,12 @@ struct no_attributes {
 namespace detail {
 
 template <class Op>
-struct attributes_of {
+struct attributes_type {
     using type = no_attributes;
 };
 template <class Op>
 requires requires { typename Op::attributes; }
-struct attributes_of<Op> {
+struct attributes_type<Op> {
     using type = typename Op::attributes;
 };
 
@@ -89,7 +89,7 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
 }  // namespace detail
 
 template <class Op>
-using attributes_of = typename detail::attributes_of<Op>::type;
+using attributes_of = typename detail::attributes_type<Op>::type;
 
 /// What an operator without a gradient for one of its inputs gives for it.
 struct no_value {};

@@ -140,6 +140,8 @@ struct sum_grad_op {
     using outputs = slots<grad_of<slot::x>>;
     using grad = no_grad;
 
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
+
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
         std::vector<Tensor<T, D>> grads;

@@ -1,0 +1,95 @@
+// rowan/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/graph/scope.hpp>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// "fc_0.out", or what the variable is as long as it has no name.
+inline std::string describe(Variable const& v) {
+    if (!v.name().empty()) return v.name();
+    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
+}
+
+/// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
+/// errors   GraphError if an operator needs its own result, naming the operators of the cycle
+inline std::vector<Operator*> trace(std::span<Variable* const> targets) {
+    enum Mark { open, done };
+    struct Visit {
+        Operator* op;
+        std::size_t next;  // input
+    };
+    std::vector<Operator*> order;
+    std::unordered_map<Operator const*, Mark> marks;
+    std::vector<Visit> path;  // no recursion: nets may be deep
+    auto const enter = [&](Operator* op) {
+        auto const [mark, is_new] = marks.try_emplace(op, open);
+        if (is_new) {
+            path.push_back({op, 0});
+        } else if (mark->second == open) {
+            std::string text = "the net has a cycle: ";
+            bool within = false;
+            for (Visit const& v : path) {
+                within = within || v.op == op;
+                if (within) text.append(v.op->code->name).append(" -> ");
+            }
+            throw GraphError(text.append(op->code->name));
+        }
+    };
+    auto const finish = [&] {
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            if (visit.next == visit.op->inputs.size()) {
+                marks[visit.op] = done;
+                order.push_back(visit.op);
+                path.pop_back();
+                continue;
+            }
+            for (Operator* const writer : visit.op->inputs[visit.next++]->writers()) enter(writer);
+        }
+    };
+    for (Variable* const target : targets) {
+        for (Operator* const writer : target->writers()) {
+            enter(writer);
+            finish();
+        }
+    }
+    return order;
+}
+
+/// Names what has none: "fc_0.w_0" is the input w of the first fc, "fc_0.out_0" its result. Names follow from the order of the operators
+/// alone, which is that of the net and not that in which a program made them.
+inline void name_variables(std::span<Operator* const> order) {
+    std::map<std::string_view, std::size_t> count;
+    for (Operator* const op : order) {
+        std::string prefix(op->code->name);
+        prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
+        auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
+            std::size_t const many = variables.size() - slots.size() + 1;  // in the first slot, where there is one
+            for (std::size_t i = 0; i < variables.size(); ++i) {
+                Variable& v = *variables[i];
+                if (!v.name().empty()) continue;
+                bool const in_first = i < many;
+                std::string base = prefix;
+                base.append(slots[in_first ? 0 : i - many + 1]).append("_");
+                std::size_t k = in_first ? i : 0;
+                while (v.scope().find(base + std::to_string(k)) != nullptr) ++k;
+                v.scope().set_name(v, base + std::to_string(k));
+            }
+        };
+        name(op->inputs, op->code->inputs);
+        if (!op->outputs.empty()) name(op->outputs, op->code->outputs);
+    }
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,8 @@
+// rowan/graph.hpp: variables, scopes and nets of operators.
+#pragma once
+
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/value.hpp>

@@ -1,0 +1,169 @@
+// rowan/graph/net.hpp: Net, operators in an order in which they run.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/detail/trace.hpp>
+#include <rowan/graph/scope.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <sstream>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// "fc(x, fc_0.w_0, fc_0.b_0)"
+inline std::string describe(Operator const& op) {
+    std::string text(op.code->name);
+    char const* comma = "(";
+    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
+    return text.append(op.inputs.empty() ? "()" : ")");
+}
+
+/// Runs f; its error names the operator, too.
+template <class F>
+void run_named(Operator const& op, F const& f) {
+    auto const field = [&](std::string const& name) { return describe(op).append(": ").append(name); };
+    try {
+        f();
+    } catch (IndexError const& e) {
+        throw IndexError(field(e.field()), e.position(), e.value(), e.bound());
+    } catch (ShapeError const& e) {
+        throw ShapeError(field(e.field()), e.actual(), e.expected());
+    } catch (TypeError const& e) {
+        throw TypeError(field(e.field()), e.actual(), e.expected());
+    }
+}
+
+}  // namespace detail
+
+/// The operators that some variables depend on, each once and after those whose results it reads.
+template <class Device = Cpu>
+class Net {
+public:
+    /// Traces back from the outputs through the operators that write them, and names what has no name yet.
+    /// errors   GraphError if there is a cycle, or a result is read that nothing writes
+    static Net trace_and_build(std::span<Variable* const> outputs) {
+        Net net;
+        net.order_ = detail::trace(outputs);
+        net.outputs_.assign(outputs.begin(), outputs.end());
+        detail::name_variables(net.order_);
+        net.find_last_uses();
+        return net;
+    }
+    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
+
+    /// Adds an operator at the end, such as one of an optimizer.
+    void append(Operator& op) {
+        order_.push_back(&op);
+        detail::name_variables(std::span(&order_.back(), 1));
+        find_last_uses();
+    }
+
+    std::span<Operator* const> operators() const noexcept { return order_; }
+
+    /// The variables that must have a value before the net runs, in the order in which they are first read.
+    std::vector<Variable*> inputs() const {
+        std::vector<Variable*> inputs;
+        std::unordered_set<Variable const*> known;
+        for (Operator const* op : order_) {
+            for (Variable* const v : op->inputs) {
+                if (known.insert(v).second) inputs.push_back(v);
+            }
+            known.insert(op->outputs.begin(), op->outputs.end());
+        }
+        return inputs;
+    }
+
+    /// Runs the operators on the values of their variables; where `scope` has a variable of that name, on its value instead. Values that
+    /// nothing reads any more are let go, those of outputs stay.
+    /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
+    ///          but for those that an optimizer had changed before
+    void run(Scope& scope, Device exec = {}) const {
+        for (Variable* const v : inputs()) {
+            if (value(scope, *v).empty())
+                throw GraphError(std::string("the variable \"")
+                                     .append(v->name())
+                                     .append("\" has no value: it is ")
+                                     .append(v->role() == Role::data        ? "fed by the caller"
+                                             : v->role() == Role::parameter ? "a parameter"
+                                                                            : "written by no operator"));
+        }
+        std::vector<Value*> in, out;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            Operator const& op = *order_[i];
+            in.clear();
+            out.clear();
+            for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
+            for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
+            detail::run_named(op, [&] { op.code->run(&exec, in, out, op.attributes.get(), op.levels_from); });
+            for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+        }
+    }
+
+    /// The net in Graphviz's language, with kinds, element types and dims.
+    std::string dot() const {
+        std::ostringstream text;
+        text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+        std::unordered_set<Variable const*> shown;
+        auto const show = [&](Variable const& v) {
+            if (!shown.insert(&v).second) return;
+            char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                      : v.role() == Role::data    ? "box, style=rounded"
+                                                                  : "plaintext";
+            text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+                 << (v.spec().type == VarType::SELECTED_ROWS ? "SelectedRows " : "") << v.spec().dims;
+            if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+            text << "\"];\n";
+        };
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            Operator const& op = *order_[i];
+            text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+            for (Variable const* v : op.inputs) {
+                show(*v);
+                text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+            }
+            for (Variable const* v : op.outputs) {
+                show(*v);
+                text << "  op" << i << " -> \"" << v->name() << "\";\n";
+            }
+        }
+        text << "}\n";
+        return text.str();
+    }
+
+private:
+    static Value& value(Scope& scope, Variable& v) {
+        if (&v.scope() == &scope || v.name().empty()) return v.value();
+        Variable* const there = scope.find(v.name());
+        return there == nullptr ? v.value() : there->value();
+    }
+
+    void find_last_uses() {
+        std::unordered_map<Variable*, std::size_t> last;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+                for (Variable* const v : *list) last[v] = i;
+            }
+        }
+        last_uses_.assign(order_.size(), {});
+        for (auto const& [v, i] : last) {
+            if (v->role() == Role::temporary && std::ranges::find(outputs_, v) == outputs_.end())
+                last_uses_[i].push_back(v);
+        }
+    }
+
+    std::vector<Operator*> order_;
+    std::vector<Variable*> outputs_;
+    std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,181 @@
+// rowan/graph/scope.hpp: Scope, variables and operators by name, within another scope.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+class Variable;
+class Scope;
+
+/// What a variable is for: what a caller feeds, what training changes, or what operators write.
+enum class Role : std::uint8_t { temporary, data, parameter };
+
+/// An operator between variables. It belongs to a scope.
+struct Operator {
+    op_code const* code = nullptr;
+    std::shared_ptr<void const> attributes;
+    std::vector<Variable*> inputs, outputs;
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
+};
+
+/// A name, what is known beforehand of the value, the value, and the operators that read and write it.
+class Variable {
+public:
+    Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
+    Variable(Variable const&) = delete;
+    Variable& operator=(Variable const&) = delete;
+
+    /// Empty until the variable was named or is part of a net.
+    std::string const& name() const noexcept { return name_; }
+    VarSpec const& spec() const noexcept { return spec_; }
+    Role role() const noexcept { return role_; }
+    Scope& scope() const noexcept { return *scope_; }
+
+    Value& value() noexcept { return value_; }
+    Value const& value() const noexcept { return value_; }
+
+    std::span<Operator* const> readers() const noexcept { return readers_; }
+    std::span<Operator* const> writers() const noexcept { return writers_; }
+
+private:
+    friend class Scope;
+
+    std::string name_;
+    VarSpec spec_;
+    Role role_;
+    Scope* scope_;
+    Value value_;
+    std::vector<Operator*> readers_, writers_;
+};
+
+/// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
+class Scope {
+public:
+    Scope() = default;
+    Scope(Scope const&) = delete;
+    Scope& operator=(Scope const&) = delete;
+
+    /// A variable of this name; none makes one that is named when a net first has it.
+    /// errors   GraphError if the scope itself has that name already
+    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
+        if (!name.empty() && by_name_.contains(name))
+            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        variables_.push_back(std::make_unique<Variable>(*this, spec, role));
+        Variable& v = *variables_.back();
+        if (!name.empty()) set_name(v, name);
+        return v;
+    }
+
+    /// The variable of that name here or in the scopes around this one, or nullptr.
+    Variable* find(std::string_view name) const noexcept {
+        for (Scope const* s = this; s != nullptr; s = s->parent_) {
+            if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
+        }
+        return nullptr;
+    }
+
+    /// errors   GraphError if there is none
+    Variable& get(std::string_view name) const {
+        if (Variable* const v = find(name)) return *v;
+        throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+    }
+
+    /// An inner scope, which lives as long as this one or until drop_scopes.
+    Scope& new_scope() {
+        scopes_.push_back(std::make_unique<Scope>());
+        scopes_.back()->parent_ = this;
+        return *scopes_.back();
+    }
+    void drop_scopes() noexcept { scopes_.clear(); }
+    Scope* parent() const noexcept { return parent_; }
+    std::size_t scopes() const noexcept { return scopes_.size(); }
+    std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
+
+    /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
+    ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
+    /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    template <class Op, class Device, class... T>
+    Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
+        return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
+                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
+    }
+    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes) {
+        std::vector<VarSpec> specs;
+        for (Variable const* v : inputs) specs.push_back(v->spec());
+        auto const made = code.infer(specs, attributes.get());
+        auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
+        for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
+        if (!made.empty() && made[0].lod_level > 0) {
+            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+                if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
+            }
+        }
+        operators_.push_back(std::move(op));
+        Operator& added = *operators_.back();
+        for (Variable* const v : added.inputs) v->readers_.push_back(&added);
+        for (Variable* const v : added.outputs) v->writers_.push_back(&added);
+        return added;
+    }
+
+    /// errors   GraphError if the scope itself has that name already
+    void set_name(Variable& v, std::string name) {
+        if (!by_name_.emplace(name, &v).second)
+            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        v.name_ = std::move(name);
+    }
+
+private:
+    Scope* parent_ = nullptr;
+    std::vector<std::unique_ptr<Variable>> variables_;
+    std::vector<std::unique_ptr<Operator>> operators_;
+    std::vector<std::unique_ptr<Scope>> scopes_;
+    std::map<std::string, Variable*, std::less<>> by_name_;
+};
+
+namespace detail {
+
+inline Scope*& current_scope() {
+    thread_local Scope* scope = nullptr;
+    return scope;
+}
+
+}  // namespace detail
+
+/// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+inline Scope& default_scope() {
+    if (detail::current_scope() != nullptr) return *detail::current_scope();
+    thread_local Scope scope;
+    return scope;
+}
+
+/// While it lives, another scope is this thread's default_scope().
+class ScopeGuard {
+public:
+    explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
+    ScopeGuard(ScopeGuard const&) = delete;
+    ScopeGuard& operator=(ScopeGuard const&) = delete;
+    ~ScopeGuard() { detail::current_scope() = before_; }
+
+private:
+    Scope* before_;
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,36 @@
+// rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
+#pragma once
+
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+struct FillOptions {
+    double value = 0;
+};
+
+/// See Tensor::full.
+struct fill_like_op {
+    static constexpr std::string_view name = "fill_like";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = FillOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, FillOptions const& = {}) {
+        return infer::elementwise("fill_like: x", x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, FillOptions const& options = {}) {
+        using S = typename dtype<T>::sum;
+        return Tensor<T, D>::full(x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
+    }
+};
+
+}  // namespace rowan::inline v0
