@@ -29,6 +29,11 @@ public:
         : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)), position_(position),
           value_(static_cast<std::int64_t>(position)), bound_(value_) {}
 
+    /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
+        : Error(field + "[" + std::to_string(position) + "] = " + std::to_string(value) + " " + reason),
+          field_(std::move(field)), position_(position), value_(value), bound_(value) {}
+
     std::string const& field() const noexcept { return field_; }
     std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
     std::int64_t value() const noexcept { return value_; }
@@ -77,7 +82,7 @@ private:
     double value_;
 };
 
-/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than lod[1][1] = 5`.
+/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string const& reason)

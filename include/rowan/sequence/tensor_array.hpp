@@ -194,7 +194,7 @@ public:
             if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
         }
         if (twice != indices.size())
-            throw IndexError("indices", twice, "= " + std::to_string(indices[twice]) + " stands there already");
+            throw IndexError("indices", twice, indices[twice], "stands there already");
         if (sorted.empty()) return;
         auto const parts = unstack(value);
         kind_.check(parts.read(0));
