@@ -13,7 +13,7 @@ TEST_CASE("fc is the product plus the bias", "[op]") {
 }
 
 TEST_CASE("every gradient of fc is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
+    for (std::size_t const n : {0u, 1u, 3u}) {
         test::check_gradients<fc_op>(std::tuple(test::values({n, 4}, 1), test::values({4, 5}, 2), test::values({5}, 3)));
     }
     test::check_gradients<fc_op>(std::tuple(test::values({2, 0}, 1), test::values({0, 3}, 2), test::values({3}, 3)));

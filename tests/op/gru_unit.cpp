@@ -30,8 +30,8 @@ TEST_CASE("a step of a GRU is that of its formulas, one element at a time", "[op
 }
 
 TEST_CASE("every gradient of a GRU's step is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
-        for (std::size_t const size : {1, 4}) {
+    for (std::size_t const n : {0u, 1u, 3u}) {
+        for (std::size_t const size : {1u, 4u}) {
             test::check_gradients<gru_unit_op>(std::tuple(test::values({n, 3 * size}, 1), test::values({n, size}, 2),
                                                           test::values({size, 3 * size}, 3), test::values({3 * size}, 4)));
         }

@@ -21,10 +21,10 @@ Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
 LoDTensor<std::int64_t> many(std::size_t n, std::int64_t height) {
     inputs::Random random(7);
     auto ids = Tensor<std::int64_t>::from_shape({n});
-    for (auto& id : ids) id = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(height)));
+    for (auto& id : ids) id = random.below(height);
     std::vector<std::int64_t> lengths;
     for (std::size_t left = n; left > 0;) {
-        std::size_t const length = std::min<std::size_t>(left, random.below(200));
+        std::size_t const length = std::min<std::size_t>(left, static_cast<std::size_t>(random.below(200)));
         lengths.push_back(static_cast<std::int64_t>(length));
         left -= length;
     }

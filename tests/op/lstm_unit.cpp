@@ -30,8 +30,8 @@ TEST_CASE("a step of an LSTM is that of its formulas, one element at a time", "[
 }
 
 TEST_CASE("every gradient of an LSTM's step is that of central differences", "[op]") {
-    for (std::size_t const n : {0, 1, 3}) {
-        for (std::size_t const size : {1, 4}) {
+    for (std::size_t const n : {0u, 1u, 3u}) {
+        for (std::size_t const size : {1u, 4u}) {
             test::check_gradients<lstm_unit_op>(std::tuple(test::values({n, 4 * size}, 1), test::values({n, size}, 2),
                                                            test::values({n, size}, 5), test::values({size, 4 * size}, 3),
                                                            test::values({4 * size}, 4)));
