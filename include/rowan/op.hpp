@@ -5,6 +5,7 @@
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
 #include <rowan/op/add.hpp>
+#include <rowan/op/builtin_ops.hpp>
 #include <rowan/op/cast.hpp>
 #include <rowan/op/clip.hpp>
 #include <rowan/op/clip_by_norm.hpp>

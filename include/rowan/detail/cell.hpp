@@ -43,18 +43,18 @@ void check_rows_like(char const* field, Tensor<T> const& x, std::size_t rows, st
 /// The same at compile time and when a net is built.
 constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                           VarSpec const& b) {
-    infer::matrix("cell: x", x);
-    infer::matrix("cell: h_prev", h_prev);
-    infer::matrix("cell: w", w);
-    infer::dense("cell: b", b);
-    infer::rank("cell: b", b, 1, "1");
-    for (VarSpec const& spec : {h_prev, w, b}) infer::same_dtype("cell: h_prev, w or b", spec, x);
-    infer::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
+    spec::matrix("cell: x", x);
+    spec::matrix("cell: h_prev", h_prev);
+    spec::matrix("cell: w", w);
+    spec::dense("cell: b", b);
+    spec::rank("cell: b", b, 1, "1");
+    for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
+    spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
     std::int64_t const width = h_prev.dims[1] == UNK ? UNK : gates * h_prev.dims[1];
-    infer::same_dim("cell: x.shape(1)", x.dims[1], width);
-    infer::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
-    infer::same_dim("cell: w.shape(1)", w.dims[1], width);
-    infer::same_dim("cell: b.shape(0)", b.dims[0], width);
+    spec::same_dim("cell: x.shape(1)", x.dims[1], width);
+    spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
+    spec::same_dim("cell: w.shape(1)", w.dims[1], width);
+    spec::same_dim("cell: b.shape(0)", b.dims[0], width);
 }
 
 /// Calls f(row) for every row, on several threads where there is work for them.

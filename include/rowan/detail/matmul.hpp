@@ -9,7 +9,6 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
-#include <iostream>
 #include <limits>
 #include <string>
 #include <type_traits>

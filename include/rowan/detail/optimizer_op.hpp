@@ -36,13 +36,13 @@ struct optimizer_op {
         static_assert(sizeof...(Spec) == sizeof...(State) + 1,
                       "rowan: an optimizer takes param, its states and a gradient");
         std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
-        infer::dense("optimizer: param", param);
+        spec::dense("optimizer: param", param);
         for (VarSpec const& spec : rest) {
-            infer::has_rows("optimizer: a state or the gradient", spec);
-            infer::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
+            spec::has_rows("optimizer: a state or the gradient", spec);
+            spec::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
         }
-        for (std::size_t i = 0; i < sizeof...(State); ++i) infer::dense("optimizer: a state", rest[i]);
-        static_cast<void>(infer::same_dims("optimizer: grad", rest[sizeof...(State)], param));
+        for (std::size_t i = 0; i < sizeof...(State); ++i) spec::dense("optimizer: a state", rest[i]);
+        static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
         return {};
     }
 };

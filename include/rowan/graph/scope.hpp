@@ -24,8 +24,8 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
-/// What a variable is for: what a caller feeds, what training changes, or what operators write.
-enum class Role : std::uint8_t { temporary, data, parameter };
+/// What a variable is for: what operators write, what a caller feeds, what training changes, and what an optimizer keeps beside that.
+enum class Role : std::uint8_t { temporary, data, parameter, state };
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
@@ -50,6 +50,9 @@ public:
 
     Value& value() noexcept { return value_; }
     Value const& value() const noexcept { return value_; }
+
+    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own.
+    std::function<void(Value&, std::uint64_t)> initialize;
 
     std::span<Operator* const> readers() const noexcept { return readers_; }
     std::span<Operator* const> writers() const noexcept { return writers_; }

@@ -70,6 +70,15 @@ public:
         holder_->full = true;
     }
 
+    /// An alias: a value that sees the same elements.
+    /// errors   TypeError if what is held cannot be shared
+    Value share() const {
+        if (empty()) return {};
+        Value alias;
+        alias.holder_ = holder_->share();
+        return alias;
+    }
+
     /// Lets go of what is held, and of its memory.
     void clear() noexcept {
         if (!empty()) holder_->clear();
@@ -86,10 +95,20 @@ private:
         explicit Base(char const* identity) : type(identity) {}
         virtual ~Base() = default;
         virtual void clear() noexcept = 0;
+        virtual std::unique_ptr<Base> share() const = 0;
         virtual std::string name() const = 0;
         char const* type;
         bool full = true;
     };
+
+    template <class V>
+    static std::unique_ptr<Base> share_of(V const& value) {
+        if constexpr (requires { V(value.share()); }) {
+            return std::make_unique<Holder<V>>(value.share());
+        } else {
+            throw TypeError("the value", detail::kind_name<V>::text(), "one that can be shared");
+        }
+    }
 
     template <class V>
     struct Holder final : Base {
@@ -98,6 +117,7 @@ private:
             value = V();
             full = false;
         }
+        std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         V value;
     };
@@ -105,6 +125,7 @@ private:
     requires(!std::default_initializable<V>) struct Holder<V> final : Base {
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
         void clear() noexcept override { full = false; }
+        std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         V value;
     };

@@ -65,11 +65,11 @@ struct accuracy_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label) {
-        infer::matrix("accuracy: x", x);
-        infer::dense("accuracy: label", label);
-        infer::rank("accuracy: label", label, 1, "1");
-        infer::ids("accuracy: label", label);
-        infer::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
+        spec::matrix("accuracy: x", x);
+        spec::dense("accuracy: label", label);
+        spec::rank("accuracy: label", label, 1, "1");
+        spec::ids("accuracy: label", label);
+        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
         return tensor_spec<double>({1});
     }
 

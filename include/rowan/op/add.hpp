@@ -39,11 +39,11 @@ struct add_op {
                             grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        if (x.type != VarType::SELECTED_ROWS) infer::dense("add: x", x);
-        if (y.type != VarType::SELECTED_ROWS) infer::dense("add: y", y);
-        infer::same_dtype("add: y", y, x);
+        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        spec::same_dtype("add: y", y, x);
         VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
-        return {kind.type, x.dtype, infer::same_dims("add: y", y, x), kind.lod_level};
+        return {kind.type, x.dtype, spec::same_dims("add: y", y, x), kind.lod_level};
     }
 
     template <class T, class D>

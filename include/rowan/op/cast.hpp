@@ -104,9 +104,9 @@ struct cast_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
-        infer::dense("cast_grad: x", x);
-        VarSpec x_grad = infer::elementwise("cast_grad: out@GRAD", out_grad);
-        x_grad.dims = infer::same_dims("cast_grad: out@GRAD", out_grad, x);
+        spec::dense("cast_grad: x", x);
+        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
         x_grad.dtype = x.dtype;
         return x_grad;
     }
@@ -130,7 +130,7 @@ struct cast_op {
     using grad = grad_rule<cast_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        VarSpec out = infer::elementwise("cast: x", x);
+        VarSpec out = spec::elementwise("cast: x", x);
         out.dtype = dtype<To>::wire;
         return out;
     }

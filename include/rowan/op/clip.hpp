@@ -80,7 +80,7 @@ struct clip_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
-        return infer::elementwise("clip_grad: out@GRAD", out_grad, x);
+        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
     }
 
     template <class T, class D>

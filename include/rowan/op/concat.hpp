@@ -92,17 +92,17 @@ struct concat_op {
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
         if (x.empty()) detail::nothing_to_join();
-        infer::dense("concat: x", x[0]);
+        spec::dense("concat: x", x[0]);
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];
         if (at == 0) out.lod_level = 0;
         for (VarSpec part : x.subspan(1)) {
-            infer::dense("concat: x", part);
-            infer::same_dtype("concat: x", part, out);
-            infer::rank("concat: x", part, out.dims.size(), "that of the first");
+            spec::dense("concat: x", part);
+            spec::same_dtype("concat: x", part, out);
+            spec::rank("concat: x", part, out.dims.size(), "that of the first");
             std::int64_t const dim = part.dims[at], before = out.dims[at];
             part.dims[at] = before;
-            out.dims = infer::same_dims("concat: x", part, out);
+            out.dims = spec::same_dims("concat: x", part, out);
             out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
         }
         return out;
@@ -125,9 +125,9 @@ struct concat_grad_op {
     static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
                                                 attributes const& a) {
         VarSpec const out = concat_op::infer(x, a);
-        infer::dense("concat_grad: out@GRAD", out_grad);
-        infer::same_dtype("concat_grad: out@GRAD", out_grad, out);
-        infer::same_dims("concat_grad: out@GRAD", out_grad, out);
+        spec::dense("concat_grad: out@GRAD", out_grad);
+        spec::same_dtype("concat_grad: out@GRAD", out_grad, out);
+        spec::same_dims("concat_grad: out@GRAD", out_grad, out);
         return {x.begin(), x.end()};
     }
 

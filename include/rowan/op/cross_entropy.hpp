@@ -168,15 +168,15 @@ struct cross_entropy_op {
     };
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        infer::matrix("cross_entropy: x", x);
-        infer::dense("cross_entropy: label", label);
+        spec::matrix("cross_entropy: x", x);
+        spec::dense("cross_entropy: label", label);
         std::int64_t n = x.dims[0];
         if (label.dims.size() == 2) {
-            n = infer::elementwise("cross_entropy: label", label, x).dims[0];
+            n = spec::elementwise("cross_entropy: label", label, x).dims[0];
         } else {
-            infer::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
-            infer::ids("cross_entropy: label", label);
-            n = infer::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
+            spec::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
+            spec::ids("cross_entropy: label", label);
+            n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }
         return {VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, n), 0};
     }
@@ -196,7 +196,7 @@ struct cross_entropy_grad_op {
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
-        infer::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
+        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
         return x;
     }
 

@@ -125,7 +125,7 @@ struct dropout_op {
     };
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, attributes const&) {
-        VarSpec mask = infer::elementwise("dropout: x", x);
+        VarSpec mask = spec::elementwise("dropout: x", x);
         mask.dtype = rowan::dtype<std::uint8_t>::wire;
         return {x, mask};
     }
@@ -144,9 +144,9 @@ struct dropout_grad_op {
     using attributes = dropout_op::attributes;
 
     static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& out_grad, attributes const&) {
-        infer::dense("dropout_grad: saved", mask);
-        VarSpec x = infer::elementwise("dropout_grad: out@GRAD", out_grad);
-        x.dims = infer::same_dims("dropout_grad: out@GRAD", out_grad, mask);
+        spec::dense("dropout_grad: saved", mask);
+        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
+        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
         return x;
     }
 

@@ -36,7 +36,7 @@ struct elementwise_mul_op {
                             grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        return infer::elementwise("elementwise_mul: y", y, x);
+        return spec::elementwise("elementwise_mul: y", y, x);
     }
 
     template <class T, class D>

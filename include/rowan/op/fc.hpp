@@ -46,16 +46,16 @@ struct fc_op {
                             grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
-        infer::matrix("fc: x", x);
-        infer::matrix("fc: w", w);
-        infer::dense("fc: b", b);
-        infer::rank("fc: b", b, 1, "1");
-        infer::same_dtype("fc: w", w, x);
-        infer::same_dtype("fc: b", b, x);
-        infer::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
+        spec::matrix("fc: x", x);
+        spec::matrix("fc: w", w);
+        spec::dense("fc: b", b);
+        spec::rank("fc: b", b, 1, "1");
+        spec::same_dtype("fc: w", w, x);
+        spec::same_dtype("fc: b", b, x);
+        spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
         return {VarType::LOD_TENSOR,
                 x.dtype,
-                {x.dims[0], infer::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
                 x.lod_level};
     }
 

@@ -23,7 +23,7 @@ struct fill_like_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, FillOptions const& = {}) {
-        return infer::elementwise("fill_like: x", x);
+        return spec::elementwise("fill_like: x", x);
     }
 
     template <class T, class D>

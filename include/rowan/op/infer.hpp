@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-namespace rowan::inline v0::infer {
+namespace rowan::inline v0::spec {
 
 // The functions that throw are no constants: at compile time the error names them.
 
@@ -92,4 +92,4 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
     return {VarType::LOD_TENSOR, like.dtype, same_dims(field, x, like), like.lod_level};
 }
 
-}  // namespace rowan::inline v0::infer
+}  // namespace rowan::inline v0::spec

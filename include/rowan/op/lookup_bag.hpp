@@ -59,12 +59,12 @@ struct lookup_bag_op {
     using grad = grad_rule<lookup_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        infer::dense("lookup_bag: w", w);
-        infer::has_rows("lookup_bag: w", w);
-        infer::dense("lookup_bag: ids", ids);
-        infer::ids("lookup_bag: ids", ids);
-        infer::rank("lookup_bag: ids", ids, 1, "1");
-        infer::has_levels("lookup_bag: ids", ids);
+        spec::dense("lookup_bag: w", w);
+        spec::has_rows("lookup_bag: w", w);
+        spec::dense("lookup_bag: ids", ids);
+        spec::ids("lookup_bag: ids", ids);
+        spec::rank("lookup_bag: ids", ids, 1, "1");
+        spec::has_levels("lookup_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
         return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};

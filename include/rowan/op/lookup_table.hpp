@@ -15,7 +15,7 @@
 namespace rowan::inline v0 {
 
 struct LookupOptions {
-    std::optional<std::int64_t> padding_id;  ///< an id whose rows are zeros, and which is not trained
+    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
 };
 
 /// gather, but rows for `padding_id` are zeros, whatever the table holds there.
@@ -71,10 +71,10 @@ struct lookup_table_op {
     using grad = grad_rule<lookup_table_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
-        infer::dense("lookup_table: w", w);
-        infer::dense("lookup_table: ids", ids);
-        infer::has_rows("lookup_table: w", w);
-        infer::ids("lookup_table: ids", ids);
+        spec::dense("lookup_table: w", w);
+        spec::dense("lookup_table: ids", ids);
+        spec::has_rows("lookup_table: w", w);
+        spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
         return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level};

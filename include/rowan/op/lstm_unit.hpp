@@ -124,7 +124,7 @@ struct lstm_unit_op {
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
         detail::infer_cell(4, x, h_prev, w, b);
-        static_cast<void>(infer::same_dims("lstm_unit: c_prev", c_prev, h_prev));
+        static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
         saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 5 * h_prev.dims[1];

@@ -90,10 +90,10 @@ struct matmul_op {
     using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        infer::matrix("mul: x", x);
-        infer::matrix("mul: y", y);
-        infer::same_dtype("mul: y", y, x);
-        infer::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        spec::matrix("mul: x", x);
+        spec::matrix("mul: y", y);
+        spec::same_dtype("mul: y", y, x);
+        spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
         return {VarType::LOD_TENSOR,
                 x.dtype,
                 {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},

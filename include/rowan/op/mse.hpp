@@ -71,8 +71,8 @@ struct mse_grad_op {
     using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
-        VarSpec const both = infer::elementwise("mse_grad: y", y, x);
-        infer::elementwise("mse_grad: out@GRAD", out_grad, {VarType::LOD_TENSOR, x.dtype, {1}, 0});
+        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
+        spec::elementwise("mse_grad: out@GRAD", out_grad, {VarType::LOD_TENSOR, x.dtype, {1}, 0});
         return {both, both};
     }
 
@@ -90,7 +90,7 @@ struct mse_op {
     using grad = grad_rule<mse_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
-        infer::elementwise("mse: y", y, x);
+        spec::elementwise("mse: y", y, x);
         return {VarType::LOD_TENSOR, x.dtype, {1}, 0};
     }
 

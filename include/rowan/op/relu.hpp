@@ -55,7 +55,7 @@ struct relu_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return infer::elementwise("relu_grad: out@GRAD", out_grad, out);
+        return spec::elementwise("relu_grad: out@GRAD", out_grad, out);
     }
 
     template <class T, class D>
@@ -70,7 +70,7 @@ struct relu_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<relu_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("relu: x", x); }
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("relu: x", x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {

@@ -68,7 +68,7 @@ struct scale_op {
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
-        if (x.type != VarType::SELECTED_ROWS) return infer::elementwise("scale: x", x);
+        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
         if (a.bias != 0) detail::sparse_bias(a.bias);
         return x;
     }

@@ -12,7 +12,7 @@
 namespace rowan::inline v0 {
 
 struct SequenceExpandOptions {
-    std::optional<std::size_t> level;  ///< of y; the last unless given
+    std::optional<std::size_t> level = {};  ///< of y; the last unless given
 };
 
 struct sequence_expand_grad_op {
@@ -43,9 +43,9 @@ struct sequence_expand_op {
     using grad = grad_rule<sequence_expand_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
-        infer::dense("sequence_expand: x", x);
-        infer::has_rows("sequence_expand: x", x);
-        infer::has_levels("sequence_expand: y", y);
+        spec::dense("sequence_expand: x", x);
+        spec::has_rows("sequence_expand: x", x);
+        spec::has_levels("sequence_expand: y", y);
         VarSpec out = x;
         out.dims[0] = UNK;
         if (out.lod_level == 0) out.lod_level = 1;

@@ -39,9 +39,9 @@ struct sequence_pool_op {
     using grad = grad_rule<sequence_pool_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
-        infer::dense("sequence_pool: x", x);
-        infer::has_rows("sequence_pool: x", x);
-        infer::has_levels("sequence_pool: x", x);
+        spec::dense("sequence_pool: x", x);
+        spec::has_rows("sequence_pool: x", x);
+        spec::has_levels("sequence_pool: x", x);
         VarSpec out = x;
         out.dims[0] = UNK;
         --out.lod_level;

@@ -49,7 +49,7 @@ struct sigmoid_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return infer::elementwise("sigmoid_grad: out@GRAD", out_grad, out);
+        return spec::elementwise("sigmoid_grad: out@GRAD", out_grad, out);
     }
 
     template <class T, class D>
@@ -64,7 +64,7 @@ struct sigmoid_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<sigmoid_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("sigmoid: x", x); }
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("sigmoid: x", x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {

@@ -86,8 +86,8 @@ struct softmax_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        infer::matrix("softmax_grad: out", out);
-        return infer::elementwise("softmax_grad: out@GRAD", out_grad, out);
+        spec::matrix("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
     }
 
     template <class T, class D>
@@ -103,7 +103,7 @@ struct softmax_op {
     using grad = grad_rule<softmax_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        infer::matrix("softmax: x", x);
+        spec::matrix("softmax: x", x);
         return x;
     }
 

@@ -103,12 +103,12 @@ struct softmax_with_cross_entropy_op {
     using attributes = cross_entropy_op::attributes;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
-        infer::matrix("softmax_with_cross_entropy: x", x);
-        infer::dense("softmax_with_cross_entropy: label", label);
-        infer::rank("softmax_with_cross_entropy: label", label, 1, "1");
-        infer::ids("softmax_with_cross_entropy: label", label);
+        spec::matrix("softmax_with_cross_entropy: x", x);
+        spec::dense("softmax_with_cross_entropy: label", label);
+        spec::rank("softmax_with_cross_entropy: label", label, 1, "1");
+        spec::ids("softmax_with_cross_entropy: label", label);
         VarSpec softmax = x;
-        softmax.dims[0] = infer::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
+        softmax.dims[0] = spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
         return {VarSpec{VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, softmax.dims[0]), 0}, softmax};
     }
 
@@ -129,7 +129,7 @@ struct softmax_with_cross_entropy_grad_op {
     static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
                                    attributes const& a) {
         auto const forward = softmax_with_cross_entropy_op::infer(softmax, label, a);
-        infer::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
+        spec::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
         return forward[1];
     }
 

@@ -96,7 +96,7 @@ struct split_op {
     };
 
     static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
-        infer::dense("split: x", x);
+        spec::dense("split: x", x);
         std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
         detail::check_sections(a.sections, x.dims[at]);
         std::vector<VarSpec> parts;

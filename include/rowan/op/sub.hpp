@@ -63,7 +63,7 @@ struct negate_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("negate: x", x); }
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
@@ -78,7 +78,7 @@ struct sub_op {
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 
-    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return infer::elementwise("sub: y", y, x); }
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {

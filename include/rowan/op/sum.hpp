@@ -106,11 +106,11 @@ struct sum_op {
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x) {
-        if (x.empty()) infer::the_rank_does_not_fit("sum: x", 0, "at least 1");
+        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
         VarSpec out = x[0];
         for (VarSpec const& spec : x) {
-            infer::same_dtype("sum: x", spec, out);
-            out.dims = infer::same_dims("sum: x", spec, out);
+            spec::same_dtype("sum: x", spec, out);
+            out.dims = spec::same_dims("sum: x", spec, out);
             if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
                 out.type = VarType::LOD_TENSOR;
                 out.lod_level = spec.lod_level;

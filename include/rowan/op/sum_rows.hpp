@@ -67,8 +67,8 @@ struct sum_rows_op {
     using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) {
-        infer::dense("sum_rows: x", x);
-        infer::has_rows("sum_rows: x", x);
+        spec::dense("sum_rows: x", x);
+        spec::has_rows("sum_rows: x", x);
         Dims dims;
         for (std::size_t i = 1; i < x.dims.size(); ++i) dims.push_back(x.dims[i]);
         return {VarType::LOD_TENSOR, x.dtype, dims, 0};
@@ -87,12 +87,12 @@ struct expand_rows_op {
     using grad = grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
-        infer::dense("expand_rows: x", row);
-        infer::dense("expand_rows: y", like);
-        infer::same_dtype("expand_rows: y", like, row);
-        infer::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
         for (std::size_t i = 0; i < row.dims.size(); ++i)
-            infer::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
         return like;
     }
 

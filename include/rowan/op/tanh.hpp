@@ -54,7 +54,7 @@ struct tanh_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
-        return infer::elementwise("tanh_grad: out@GRAD", out_grad, out);
+        return spec::elementwise("tanh_grad: out@GRAD", out_grad, out);
     }
 
     template <class T, class D>
@@ -69,7 +69,7 @@ struct tanh_op {
     using outputs = slots<slot::out>;
     using grad = grad_rule<tanh_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& x) { return infer::elementwise("tanh: x", x); }
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("tanh: x", x); }
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {

@@ -60,9 +60,9 @@ struct weighted_bag_op {
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
-        infer::dense("weighted_bag: weight", weight);
-        infer::same_dtype("weighted_bag: weight", weight, w);
-        static_cast<void>(infer::same_dims("weighted_bag: weight", weight, ids));
+        spec::dense("weighted_bag: weight", weight);
+        spec::same_dtype("weighted_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
         return lookup_bag_op::infer(w, ids);
     }
 

@@ -1,0 +1,49 @@
+// An operator of one's own, with its gradient, in a net: softplus(x) = log(1 + exp(x)), whose slope is sigmoid(x).
+#include <rowan/rowan.hpp>
+
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+using rowan::Tensor, rowan::VarSpec;
+namespace slot = rowan::slot;
+
+struct softplus_grad_op {
+    static constexpr std::string_view name = "softplus_grad";
+    using inputs = rowan::slots<slot::x, rowan::grad_of<slot::out>>;  // what run takes
+    using outputs = rowan::slots<rowan::grad_of<slot::x>>;            // what it gives
+    using grad = rowan::no_grad;
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, Tensor<T, D> const& out_grad) {
+        return out_grad / (T{1} + xt::exp(-x));
+    }
+};
+
+struct softplus_op {
+    static constexpr std::string_view name = "softplus";
+    using inputs = rowan::slots<slot::x>;
+    using outputs = rowan::slots<slot::out>;
+    using grad = rowan::grad_rule<softplus_grad_op>;
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return xt::log(T{1} + xt::exp(x));
+    }
+};
+
+using my_ops = rowan::builtin_ops::with<softplus_op, softplus_grad_op>;
+static_assert(my_ops::has<softplus_op> && !rowan::builtin_ops::has<softplus_op>);
+
+int main() {
+    namespace layer = rowan::layer;
+    auto predict = layer::apply<softplus_op>({}, layer::fc(layer::data("x", {rowan::UNK, 1}), {.output_size = 1}));
+    auto cost = layer::mse(predict, layer::data("y", {rowan::UNK, 1}));
+
+    Tensor<float> x{{-2}, {-1}, {0}, {1}, {2}}, y = xt::log(1.0f + xt::exp(3.0f * x - 1.0f));  // to be found: 3 and -1
+    std::vector<rowan::Feeds> batch{{{"x", x}, {"y", y}}};
+    auto parameters = rowan::train(cost, [&](std::int64_t) { return batch; },
+                                   {.optimizer = layer::Adam{.learning_rate = 0.05}, .epochs = 2000});
+    std::printf("w %.2f  b %.2f\n", static_cast<double>(parameters.get<float>("fc_0.w_0")(0, 0)),
+                static_cast<double>(parameters.get<float>("fc_0.b_0")(0)));
+}

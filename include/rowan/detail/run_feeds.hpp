@@ -1,0 +1,108 @@
+// rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/trace.hpp>
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/layer/feeds.hpp>
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/parameters.hpp>
+#include <rowan/op/dropout.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Gives every data variable of a net its value.
+/// errors   GraphError if the batch lacks one
+inline void feed(std::span<Variable* const> inputs, Feeds const& feeds) {
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data && !feeds.contains(v->name()))
+            throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+    }
+    for (Variable* const v : inputs) {
+        if (v->role() == Role::data) v->value() = feeds.find(v->name())->second.value();
+    }
+}
+
+/// A net with its backward pass and the operators of an optimizer.
+template <class T, class Device>
+class Trainer {
+public:
+    Trainer(Variable& cost, layer::Optimizer const& optimizer) : cost_(cost) {
+        static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+        auto const gradients = append_backward<T, Device>(cost);
+        std::vector<Variable*> outputs{&cost};
+        for (auto const& g : gradients) {
+            outputs.push_back(g.gradient);
+            parameters_.push_back(g.parameter);
+        }
+        net_ = Net<Device>::trace_and_build(outputs);
+        inputs_ = net_.inputs();
+        for (auto const& g : gradients) {
+            updates_.push_back(optimizer.add(g));
+            changes_.append(*updates_.back().op);
+        }
+    }
+
+    /// First values, or those of an earlier training.
+    void begin(std::uint64_t seed, Parameters const* resume) {
+        steps_ = resume == nullptr ? 0 : resume->steps;
+        std::uint64_t number = 0;
+        for (Variable* const v : variables()) {
+            std::uint64_t const own = mix_bits(seed + 0x9E3779B97F4A7C15U * ++number);
+            if (resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()))) {
+                v->value() = resume->find(v->name()).share();
+            } else if (v->value().empty() || v->role() == Role::state) {
+                if (v->initialize) v->initialize(v->value(), own);
+            }
+        }
+    }
+
+    /// One batch. Parameters change only if its cost is finite.
+    double step(Feeds const& feeds, Device exec) {
+        feed(inputs_, feeds);
+        Scope& scope = cost_.scope();
+        net_.run(scope, exec);
+        auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+        if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
+        auto const cost = static_cast<double>(dtype<T>::widen(value.data()[0]));
+        if (!std::isfinite(cost))
+            throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+        ++steps_;
+        for (auto const& update : updates_) update.set_step(steps_);
+        changes_.run(scope, exec);
+        return cost;
+    }
+
+    Parameters parameters() const {
+        Parameters result;
+        result.steps = steps_;
+        for (Variable* const v : variables()) result.set(v->name(), v->value().share());
+        return result;
+    }
+
+private:
+    std::vector<Variable*> variables() const {
+        std::vector<Variable*> all = parameters_;
+        for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+        return all;
+    }
+
+    Variable& cost_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> inputs_, parameters_;
+    std::vector<layer::Optimizer::Update> updates_;
+    std::int64_t steps_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,48 @@
+// rowan/layer/embedding.hpp: layer::embedding, rows of a table that is a parameter, for words or bags of them.
+#pragma once
+
+#include <rowan/layer/parameter.hpp>
+#include <rowan/op/lookup_bag.hpp>
+#include <rowan/op/lookup_table.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace rowan::inline v0::layer {
+
+struct EmbeddingOptions {
+    std::int64_t height = 0;                      ///< how many rows the table has
+    std::int64_t width = 0;                       ///< how many numbers a row has
+    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+    Uniform table = {-0.1, 0.1};
+};
+
+/// A table, which several embeddings may share.
+template <class T = float, class Device = Cpu>
+Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    return parameter<T, Device>({options.height, options.width}, options.table);
+}
+
+/// A row for each id. The table's gradient is row-sparse.
+/// shapes   ids [...] -> ids.shape + [width], with the levels of ids
+template <class I, class T, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
+    return apply<lookup_table_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
+    return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+}
+
+/// A row for each sequence of ids: the sum, mean, … of its rows.
+/// shapes   ids [n] with levels -> [sequences, width]
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
+    return apply<lookup_bag_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
+    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,35 @@
+// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
+#pragma once
+
+#include <rowan/graph/value.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
+class Feed {
+public:
+    template <class T, class Device>
+    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    template <class T, class Device>
+    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+
+    /// An alias of the value.
+    Value value() const { return value_->share(); }
+
+private:
+    std::shared_ptr<Value> value_;
+};
+
+/// {{"words", words}, {"label", labels}}
+using Feeds = std::map<std::string, Feed, std::less<>>;
+
+}  // namespace rowan::inline v0

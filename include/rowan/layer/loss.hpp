@@ -1,0 +1,41 @@
+// rowan/layer/loss.hpp: losses, and what is made of scores.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/mse.hpp>
+#include <rowan/op/softmax.hpp>
+#include <rowan/op/softmax_with_cross_entropy.hpp>
+
+namespace rowan::inline v0::layer {
+
+/// The mean of the squared differences, over all elements.
+/// shapes   x and y [...] -> [1]
+template <class T, class Device>
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<mse_op>({}, x, y);
+}
+
+/// Probabilities of the classes, row by row.
+/// shapes   [n, classes] -> [n, classes]
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x) {
+    return apply<softmax_op>({}, x);
+}
+
+/// The mean over the rows of -log(probability of the label).
+/// shapes   x [n, classes] of probabilities, label [n] -> [1]
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<cross_entropy_op>({}, x, label);
+}
+
+/// The same of scores: cross_entropy(softmax(x), label), without infinities.
+/// shapes   x [n, classes] of scores, label [n] -> [1]
+template <class T, id_type I, class Device>
+Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<softmax_with_cross_entropy_op>({}, x, label);
+}
+
+}  // namespace rowan::inline v0::layer

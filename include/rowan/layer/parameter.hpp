@@ -1,0 +1,56 @@
+// rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
+#pragma once
+
+#include <rowan/layer/var.hpp>
+#include <rowan/op/dropout.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::layer {
+
+/// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
+struct Uniform {
+    double low = 0;
+    double high = 0;
+};
+
+/// All elements alike.
+inline Uniform constant(double value) { return {value, value}; }
+
+/// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
+    double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
+    return {-bound, bound};
+}
+
+/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
+/// seed that follows from its place in the net.
+/// errors   ShapeError if a dim is UNK
+template <class T, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+    typename Tensor<T, Device>::shape_type shape;
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+        shape.push_back(static_cast<std::size_t>(dim));
+    }
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    Variable& v = scope->new_var(name, tensor_spec<T>(dims), Role::parameter);
+    v.initialize = [shape, first](Value& value, std::uint64_t seed) {
+        auto t = Tensor<T, Device>::from_shape(shape);
+        using S = typename dtype<T>::sum;
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(seed, i);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
+        }
+        value.set(LoDTensor<T, Device>(std::move(t)));
+    };
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,46 @@
+// rowan/layer/parameters.hpp: Parameters, what training gives: the values of parameters and of what the optimizer keeps, by name.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// Values by the names of variables. Those of an optimizer's states have an @ in their name.
+class Parameters {
+public:
+    /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    template <class T>
+    Tensor<T> const& get(std::string_view name) const {
+        return find(name).get<LoDTensor<T>>().value();
+    }
+
+    Value const& find(std::string_view name) const {
+        auto const found = values_.find(name);
+        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+        return found->second;
+    }
+    bool contains(std::string_view name) const { return values_.contains(name); }
+
+    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+
+    /// In the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< how many batches they have been trained with
+
+private:
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,24 @@
+// rowan/layer/sequence_pool.hpp: layer::sequence_pool, one row for each sequence.
+#pragma once
+
+#include <rowan/layer/var.hpp>
+#include <rowan/op/sequence_pool.hpp>
+
+namespace rowan::inline v0::layer {
+
+/// The sum, mean, … of the rows of each sequence.
+/// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+template <class T, class Device>
+Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
+    return apply<sequence_pool_op>(options, x);
+}
+template <class T, class Device>
+Var<T, Device> sequence_first(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pool::first});
+}
+template <class T, class Device>
+Var<T, Device> sequence_last(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pool::last});
+}
+
+}  // namespace rowan::inline v0::layer

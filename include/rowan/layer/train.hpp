@@ -1,0 +1,73 @@
+// rowan/layer/train.hpp: train, parameters from batches.
+#pragma once
+
+#include <rowan/detail/run_feeds.hpp>
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/layer/feeds.hpp>
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/parameters.hpp>
+#include <rowan/layer/var.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// What a callback hears of a batch.
+struct BatchReport {
+    std::int64_t epoch;  ///< from 0 on
+    std::int64_t batch;  ///< of the epoch, from 0 on
+    double cost;
+};
+
+struct TrainOptions {
+    layer::Optimizer optimizer = layer::Sgd{};
+    std::int64_t epochs = 1;
+    bool progress = false;                                  ///< a line on std::clog for every epoch
+    std::uint64_t seed = 0;                                 ///< of the first values of parameters
+    Cpu exec = {};                                          ///< how many threads
+    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
+    Parameters const* resume = nullptr;                     ///< what an earlier training gave: go on from there
+};
+
+/// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
+///
+///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
+///
+/// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds.
+/// shapes   cost [1]
+/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable; ShapeError and
+///          TypeError if it brings another shape or kind; ValueError if the cost of a batch is not finite. The parameters are then as
+///          they were before that batch, and stay with the variables
+template <class T, class Device, class Reader>
+Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOptions const& options = {}) {
+    detail::Trainer<T, Device> trainer(*cost, options.optimizer);
+    trainer.begin(options.seed, options.resume);
+    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+        auto const start = std::chrono::steady_clock::now();
+        std::int64_t batch = 0;
+        double sum = 0;
+        for (Feeds const& feeds : reader(epoch)) {
+            double const value = trainer.step(feeds, options.exec);
+            sum += value;
+            if (options.on_batch) options.on_batch({epoch, batch, value});
+            ++batch;
+        }
+        if (!options.progress) continue;
+        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
+        std::clog << "epoch " << epoch + 1 << ": mean cost "
+                  << sum / static_cast<double>(std::max<std::int64_t>(batch, 1)) << " over " << batch << " batches, "
+                  << seconds.count() << " s\n";
+    }
+    return trainer.parameters();
+}
+
+}  // namespace rowan::inline v0

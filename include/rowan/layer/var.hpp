@@ -1,0 +1,38 @@
+// rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/graph/scope.hpp>
+
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+/// A variable of a scope. A copy is the same variable.
+template <class T, class Device = Cpu>
+class Var {
+public:
+    using value_type = T;
+
+    explicit Var(Variable& variable) : variable_(&variable) {}
+
+    Variable& operator*() const noexcept { return *variable_; }
+    Variable* operator->() const noexcept { return variable_; }
+
+private:
+    Variable* variable_;
+};
+
+/// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
+///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// errors   what the operator's infer says of inputs that do not fit
+template <class Op, class Device, class... T>
+auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
+    namespace d = rowan::detail;
+    using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, T...>::type{}))>::type;
+    return Var<R, Device>(*default_scope().new_op<Op, Device, T...>({&*in...}, std::move(attributes)).outputs[0]);
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,58 @@
+// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's own operators.
+#pragma once
+
+#include <rowan/op/accuracy.hpp>
+#include <rowan/op/adagrad.hpp>
+#include <rowan/op/adam.hpp>
+#include <rowan/op/add.hpp>
+#include <rowan/op/cast.hpp>
+#include <rowan/op/clip.hpp>
+#include <rowan/op/clip_by_norm.hpp>
+#include <rowan/op/concat.hpp>
+#include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/dropout.hpp>
+#include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/fc.hpp>
+#include <rowan/op/fill_like.hpp>
+#include <rowan/op/ftrl.hpp>
+#include <rowan/op/gru_unit.hpp>
+#include <rowan/op/identity.hpp>
+#include <rowan/op/lookup_bag.hpp>
+#include <rowan/op/lookup_table.hpp>
+#include <rowan/op/lstm_unit.hpp>
+#include <rowan/op/matmul.hpp>
+#include <rowan/op/momentum.hpp>
+#include <rowan/op/mse.hpp>
+#include <rowan/op/relu.hpp>
+#include <rowan/op/rmsprop.hpp>
+#include <rowan/op/rowwise_adagrad.hpp>
+#include <rowan/op/scale.hpp>
+#include <rowan/op/sequence_expand.hpp>
+#include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/sgd.hpp>
+#include <rowan/op/sigmoid.hpp>
+#include <rowan/op/softmax.hpp>
+#include <rowan/op/softmax_with_cross_entropy.hpp>
+#include <rowan/op/split.hpp>
+#include <rowan/op/sub.hpp>
+#include <rowan/op/sum.hpp>
+#include <rowan/op/sum_rows.hpp>
+#include <rowan/op/tanh.hpp>
+#include <rowan/op/weighted_bag.hpp>
+
+namespace rowan::inline v0 {
+
+/// All operators of rowan but those that are templates of an element type (cast_op<To>, fill_op<T>): `builtin_ops::with<...>` adds them.
+using builtin_ops =
+    registry<accuracy_op, adagrad_op, adam_op, add_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
+             clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
+             dropout_op, elementwise_mul_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_grad_op,
+             gru_unit_op, identity_op, lookup_bag_grad_op, lookup_bag_op, lookup_table_grad_op, lookup_table_op,
+             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op,
+             sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op,
+             softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
+             split_grad_op, split_op, sub_op, sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op,
+             weighted_bag_grad_op, weighted_bag_op>;
+
+}  // namespace rowan::inline v0

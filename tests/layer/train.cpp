@@ -1,0 +1,176 @@
+// tests/layer/train.cpp
+#include <rowan/layer/train.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/infer.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using namespace rowan;
+
+/// y = x · [[1 -2] [0.5 3]] + [1 -1]
+std::vector<Feeds> line(std::size_t batches, std::uint64_t seed) {
+    inputs::Random random(seed);
+    std::vector<Feeds> all;
+    for (std::size_t b = 0; b < batches; ++b) {
+        auto x = Tensor<float>::from_shape({16, 2}), y = Tensor<float>::from_shape({16, 2});
+        for (std::size_t i = 0; i < 16; ++i) {
+            for (float& e : x.row(i)) e = static_cast<float>(random.below(2'001) - 1'000) / 1'000;
+            y(i, 0) = x(i, 0) + 0.5f * x(i, 1) + 1;
+            y(i, 1) = -2 * x(i, 0) + 3 * x(i, 1) - 1;
+        }
+        all.push_back({{"x", x}, {"y", y}});
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a net of layers learns a line with every optimizer", "[layer]") {
+    auto const learns = [](layer::Optimizer const& optimizer, double least) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::data("x", {UNK, 2});
+        auto const predict = layer::fc(x, {.output_size = 2});
+        auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+        double last = 0;
+        auto const parameters = train(cost, [](std::int64_t epoch) { return line(50, static_cast<std::uint64_t>(epoch)); },
+                                      {.optimizer = optimizer, .epochs = 8, .on_batch = [&](BatchReport const& r) { last = r.cost; }});
+        CHECK(last < least);
+        CHECK(parameters.steps == 400);
+        auto const y = infer(predict, {{"x", Tensor<float>{{1, 1}}}}, parameters);
+        CHECK(std::abs(y.value()(0, 0) - 2.5f) < 10 * std::sqrt(least));
+    };
+    learns(layer::Sgd{.learning_rate = 0.2f}, 1e-6);
+    learns(layer::AdaGrad{.learning_rate = 0.5f}, 1e-4);
+    learns(layer::Momentum{.learning_rate = 0.05}, 1e-6);
+    learns(layer::Adam{.learning_rate = 0.02}, 1e-3);
+    learns(layer::RmsProp{.learning_rate = 0.01}, 1e-2);
+    learns(layer::RowwiseAdaGrad{.learning_rate = 0.5}, 1e-3);
+    learns(layer::Ftrl{.learning_rate = 0.5}, 1e-3);
+}
+
+TEST_CASE("a classifier of bags of words learns, with a row-sparse table", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const rows = layer::embedding(words, {.height = 20, .width = 8});
+    auto const scores = layer::fc(layer::sequence_pool(rows, {Pool::mean}), {.output_size = 2});
+    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    // words below 10 are of class 0, the others of class 1; one sentence is empty
+    auto const reader = [](std::int64_t epoch) {
+        inputs::Random random(static_cast<std::uint64_t>(epoch));
+        std::vector<Feeds> all;
+        for (int b = 0; b < 20; ++b) {
+            std::vector<std::vector<std::int64_t>> sentences;
+            Tensor<std::int64_t> label = Tensor<std::int64_t>::from_shape({8});
+            for (auto& l : label) {
+                l = random.below(2);
+                auto& s = sentences.emplace_back(static_cast<std::size_t>(random.below(5)));
+                for (auto& w : s) w = l * 10 + random.below(10);
+            }
+            all.push_back({{"words", LoDTensor<std::int64_t>::from_nested(sentences)}, {"label", label}});
+        }
+        return all;
+    };
+    auto const parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.5}, .epochs = 5});
+    auto const answer = infer(scores, {{"words", LoDTensor<std::int64_t>::from_nested({{3, 7}, {12, 15, 19}})}}, parameters).value();
+    CHECK(answer(0, 0) > answer(0, 1) + 1);
+    CHECK(answer(1, 1) > answer(1, 0) + 1);
+}
+
+TEST_CASE("training resumes with the same bits", "[layer]") {
+    auto const build = [](Scope& scope) {
+        ScopeGuard const guard(scope);
+        return layer::mse(layer::fc(layer::tanh(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 5})), {.output_size = 2}),
+                          layer::data("y", {UNK, 2}));
+    };
+    auto const all = line(20, 1);
+    auto const part = [&](std::size_t begin, std::size_t end) {
+        return [&, begin, end](std::int64_t) { return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)); };
+    };
+    TrainOptions options{.optimizer = layer::Adam{.learning_rate = 0.01}, .seed = 3};
+    Scope whole, first, second;
+    auto const at_once = train(build(whole), part(0, 20), options);
+    auto const half = train(build(first), part(0, 10), options);
+    options.resume = &half;
+    auto const resumed = train(build(second), part(10, 20), options);
+    CHECK(resumed.steps == 20);
+    for (auto const& [name, value] : at_once) {
+        CAPTURE(name);
+        CHECK(value.get<LoDTensor<float>>() == resumed.find(name).get<LoDTensor<float>>());
+    }
+    CHECK(at_once.contains("fc_0.w_0"));
+    CHECK(at_once.contains("fc_1.b_0@moment2"));
+}
+
+TEST_CASE("a bad batch is refused, changes nothing, and the next good one trains as if nothing had happened", "[layer]") {
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    auto const good = line(2, 1);
+    auto const result = [&](std::vector<Feeds> const& bad) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
+        rowan::detail::Trainer<float, Cpu> trainer(*cost, layer::Adam{});
+        trainer.begin(1, nullptr);
+        trainer.step(good[0], {});
+        for (Feeds const& feeds : bad) CHECK_THROWS_AS(trainer.step(feeds, {}), Error);
+        trainer.step(good[1], {});
+        return trainer.parameters();
+    };
+    auto const want = result({});
+    Tensor<float> const y{{1, 2}};
+    auto const got = result({{{"x", Tensor<float>{{nan, 1}}}, {"y", y}},
+                             {{"x", Tensor<float>{{1, 2, 3}}}, {"y", y}},
+                             {{"x", Tensor<double>{{1, 2}}}, {"y", y}},
+                             {{"y", y}}});
+    for (auto const& [name, value] : want) CHECK(value.get<LoDTensor<float>>() == got.find(name).get<LoDTensor<float>>());
+}
+
+TEST_CASE("what train and infer refuse is named", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data("x", {UNK, 2});
+    auto const predict = layer::fc(x, {.output_size = 2});
+    auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+    auto const one = [](Feeds const& feeds) { return [feeds](std::int64_t) { return std::array{feeds}; }; };
+    Tensor<float> const good{{1, 2}};
+    float const inf = std::numeric_limits<float>::infinity();
+    CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch does not bring the variable \"x\"");
+    CHECK_THROWS_WITH(train(cost, one({{"x", Tensor<float>{{inf, 2}}}, {"y", good}})),
+                      "the cost mse_0.out_0 is inf, expected a finite number");
+    CHECK_THROWS_WITH(train(predict, one({{"x", good}, {"y", good}})), "fc_0.out_0.shape() is [1, 2], expected [1]");
+    CHECK_THROWS_WITH(train(x, one({{"x", good}})), "x does not depend on a parameter: there is nothing to train");
+    CHECK_THROWS_WITH(infer(predict, {{"x", good}}, Parameters{}), "there is no parameter \"fc_0.w_0\"");
+    CHECK_THROWS_WITH(layer::fc(layer::data("z", {UNK, UNK}), {.output_size = 2}),
+                      "a dim of a parameter is UNK, expected known: give the data its width");
+    CHECK_THROWS_AS(layer::fc(x, {.output_size = -1}), Error);
+    CHECK_THROWS_AS(layer::mse(predict, layer::data("w", {UNK, 3})), ShapeError);
+}
+
+TEST_CASE("parameters of training depend on the seed, and on nothing else", "[layer]") {
+    auto const first = [](std::uint64_t seed) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
+        return train(cost, [](std::int64_t) { return std::vector<Feeds>{}; }, {.seed = seed});
+    };
+    auto const w = first(1).get<float>("fc_0.w_0");
+    CHECK((w == first(1).get<float>("fc_0.w_0")));
+    CHECK(!(w == first(2).get<float>("fc_0.w_0")));
+    double const bound = std::sqrt(6.0 / 4);
+    for (float const e : w) CHECK(std::abs(e) <= bound);
+    CHECK((first(1).get<float>("fc_0.b_0") == Tensor<float>{0, 0}));
+}
