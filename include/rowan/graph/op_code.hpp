@@ -45,6 +45,8 @@ struct op_code {
     std::string_view name;
     std::span<std::string_view const> inputs, outputs;  // the names of the slots
     bool variadic;                                      // the first input slot holds any number of values
+    unsigned row_inputs;  // see row_inputs_of
+    bool sums_rows;
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
@@ -480,6 +482,8 @@ public:
                                    Op::inputs::names,
                                    Op::outputs::names,
                                    variadic,
+                                   row_inputs_of<Op>,
+                                   sums_rows_of<Op>,
                                    &detail::infer_code<Op, variadic>,
                                    run(),
                                    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};

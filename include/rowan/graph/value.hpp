@@ -3,9 +3,16 @@
 
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
 
+#include <algorithm>
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -79,6 +86,23 @@ public:
         return alias;
     }
 
+    // Of a LoDTensor its rows, whatever their type. All throw a TypeError for anything else.
+
+    std::size_t rows() const { return held().count(); }
+    Lod const& lod() const { return held().lod(); }
+    /// An alias with other levels.
+    Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
+    /// An alias of rows [begin, end), without levels.
+    Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
+    /// Row i of the result is row from[i]; row to[i] of the result is row i. Without levels.
+    Value gather(std::span<std::int64_t const> from) const { return held().gather(from); }
+    Value scatter(std::span<std::int64_t const> to) const { return held().scatter(to); }
+    /// The rows of all, one after the other, without levels.
+    static Value concat(std::span<Value const* const> parts) {
+        if (parts.empty()) throw ShapeError("parts", "0", "at least 1");
+        return parts[0]->held().concat(parts);
+    }
+
     /// Lets go of what is held, and of its memory.
     void clear() noexcept {
         if (!empty()) holder_->clear();
@@ -91,12 +115,27 @@ private:
     template <class V>
     static constexpr char type_of = 0;  // its address is the type's identity
 
+    template <class V>
+    static Value of(V&& value) {
+        Value v;
+        v.set(std::move(value));
+        return v;
+    }
+
     struct Base {
         explicit Base(char const* identity) : type(identity) {}
         virtual ~Base() = default;
         virtual void clear() noexcept = 0;
         virtual std::unique_ptr<Base> share() const = 0;
         virtual std::string name() const = 0;
+        virtual std::size_t count() const { no_rows(); }
+        virtual Lod const& lod() const { no_rows(); }
+        virtual Value with_lod(Lod) const { no_rows(); }
+        virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
+        virtual Value gather(std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value scatter(std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value concat(std::span<Value const* const>) const { no_rows(); }
+        [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
         bool full = true;
     };
@@ -114,21 +153,77 @@ private:
     struct Holder final : Base {
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
         void clear() noexcept override {
-            value = V();
+            if constexpr (std::default_initializable<V>) value = V();
             full = false;
         }
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         V value;
     };
-    template <class V>
-    requires(!std::default_initializable<V>) struct Holder<V> final : Base {
+
+    template <class T, class D>
+    struct Holder<LoDTensor<T, D>> final : Base {
+        using V = LoDTensor<T, D>;
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
-        void clear() noexcept override { full = false; }
-        std::unique_ptr<Base> share() const override { return share_of(value); }
+        void clear() noexcept override {
+            value = V();
+            full = false;
+        }
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
         std::string name() const override { return detail::kind_name<V>::text(); }
+
+        std::size_t count() const override {
+            detail::check_rows("value", value.value());
+            return value.value().shape(0);
+        }
+        Lod const& lod() const override { return value.lod(); }
+        Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
+        Value slice(std::size_t begin, std::size_t end) const override {
+            return of(V(value.value().slice(begin, end)));
+        }
+        Value gather(std::span<std::int64_t const> from) const override {
+            Tensor<T, D> const& x = value.value();
+            return copy(
+                from.size(), [&](std::size_t i) { return x.data() + static_cast<std::size_t>(from[i]) * x.row_size(); },
+                [](std::size_t i) { return i; });
+        }
+        Value scatter(std::span<std::int64_t const> to) const override {
+            Tensor<T, D> const& x = value.value();
+            return copy(
+                to.size(), [&](std::size_t i) { return x.data() + i * x.row_size(); },
+                [&](std::size_t i) { return static_cast<std::size_t>(to[i]); });
+        }
+        Value concat(std::span<Value const* const> parts) const override {
+            auto shape = value.shape();
+            shape[0] = 0;
+            for (Value const* part : parts) shape[0] += part->get<V>().value().shape(0);
+            auto all = Tensor<T, D>::from_shape(shape);
+            T* to = all.data();
+            for (Value const* part : parts) {
+                Tensor<T, D> const& x = part->get<V>().value();
+                to = std::copy_n(x.data(), x.size(), to);
+            }
+            return of(V(std::move(all)));
+        }
+
+        template <class From, class To>
+        Value copy(std::size_t rows, From const& from, To const& to) const {
+            auto shape = value.shape();
+            shape[0] = rows;
+            auto out = Tensor<T, D>::from_shape(shape);
+            std::size_t const width = out.row_size();
+            detail::copy_rows(D{}, rows, width * sizeof(T), from,
+                              [&](std::size_t i) { return out.data() + to(i) * width; });
+            return of(V(std::move(out)));
+        }
+
         V value;
     };
+
+    Base const& held() const {
+        if (empty()) throw TypeError("the value", kind(), "a tensor");
+        return *holder_;
+    }
 
     std::unique_ptr<Base> holder_;
 };

@@ -35,6 +35,7 @@ struct add_op {
     static constexpr std::string_view name = "add";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 

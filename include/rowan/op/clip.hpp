@@ -76,6 +76,7 @@ struct clip_grad_op {
     static constexpr std::string_view name = "clip_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
     using attributes = ClipOptions;
     using grad = no_grad;
 
@@ -95,6 +96,7 @@ struct clip_op {
     static constexpr std::string_view name = "clip";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using attributes = ClipOptions;
     using grad = grad_rule<clip_grad_op>;
 

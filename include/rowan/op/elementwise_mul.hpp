@@ -32,6 +32,7 @@ struct elementwise_mul_op {
     static constexpr std::string_view name = "elementwise_mul";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
                             grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
 

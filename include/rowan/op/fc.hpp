@@ -41,6 +41,7 @@ struct fc_op {
     static constexpr std::string_view name = "fc";
     using inputs = slots<slot::x, slot::w, slot::b>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
                             grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;

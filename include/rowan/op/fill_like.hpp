@@ -19,6 +19,7 @@ struct fill_like_op {
     static constexpr std::string_view name = "fill_like";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using attributes = FillOptions;
     using grad = no_grad;
 

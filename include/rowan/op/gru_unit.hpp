@@ -105,6 +105,7 @@ struct gru_unit_grad_op {
     static constexpr std::string_view name = "gru_unit_grad";
     using inputs = slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>;
     using outputs = slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>;
+    static constexpr unsigned row_inputs = 0b1011;
     using grad = no_grad;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
@@ -126,6 +127,7 @@ struct gru_unit_op {
     static constexpr std::string_view name = "gru_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
     using outputs = slots<slot::h, slot::saved>;
+    static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
                             grad_rule<sum_rows_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;

@@ -15,6 +15,7 @@ struct identity_op {
     static constexpr std::string_view name = "identity";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return x; }

@@ -47,6 +47,8 @@ struct lookup_table_grad_op {
     static constexpr std::string_view name = "lookup_table_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // of w the height alone
     using outputs = slots<grad_of<slot::w>>;
+    static constexpr unsigned row_inputs = 0b110;
+    static constexpr bool sums_rows = true;
     using attributes = LookupOptions;
     using grad = no_grad;
 
@@ -67,6 +69,7 @@ struct lookup_table_op {
     static constexpr std::string_view name = "lookup_table";
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b10;
     using attributes = LookupOptions;
     using grad = grad_rule<lookup_table_grad_op>;
 

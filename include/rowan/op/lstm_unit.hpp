@@ -95,6 +95,7 @@ struct lstm_unit_grad_op {
     static constexpr std::string_view name = "lstm_unit_grad";
     using inputs = slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>;
     using outputs = slots<grad_of<slot::x>, grad_of<slot::c_prev>>;
+    static constexpr unsigned row_inputs = 0b1111;
     using grad = no_grad;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
@@ -116,6 +117,7 @@ struct lstm_unit_op {
     static constexpr std::string_view name = "lstm_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
     using outputs = slots<slot::h, slot::c, slot::saved>;
+    static constexpr unsigned row_inputs = 0b00111;
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,

@@ -87,6 +87,8 @@ struct matmul_op {
     static constexpr std::string_view name = transpose_x ? "mul_tn" : transpose_y ? "mul_nt" : "mul";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
+    static constexpr bool sums_rows = transpose_x;
     using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {

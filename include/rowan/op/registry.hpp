@@ -36,6 +36,26 @@ concept operation = requires {
     typename Op::grad;
 };
 
+/// An operator of which row i of the result follows from row i of some inputs may say so: `static constexpr unsigned row_inputs` has a bit
+/// for each of these inputs, the others being taken as a whole (weights). With `sums_rows` its results are sums over these rows instead
+/// (gradients of weights). A recurrent net then runs it once for all steps.
+template <class Op>
+inline constexpr unsigned row_inputs_of = [] {
+    if constexpr (requires { Op::row_inputs; }) {
+        return Op::row_inputs;
+    } else {
+        return 0u;
+    }
+}();
+template <class Op>
+inline constexpr bool sums_rows_of = [] {
+    if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
+}();
+
 /// Is there a kernel of `Op` for a device and arguments of these types?
 template <class Op, class... Args>
 concept runnable = requires(Args... args) {

@@ -52,6 +52,7 @@ struct relu_grad_op {
     static constexpr std::string_view name = "relu_grad";
     using inputs = slots<slot::out, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
@@ -68,6 +69,7 @@ struct relu_op {
     static constexpr std::string_view name = "relu";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<relu_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("relu: x", x); }

@@ -60,6 +60,7 @@ struct scale_op {
     static constexpr std::string_view name = "scale";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
@@ -94,6 +95,7 @@ struct scale_grad_op {
     static constexpr std::string_view name = "scale_grad";
     using inputs = slots<grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = no_grad;
     using attributes = scale_op::attributes;
 

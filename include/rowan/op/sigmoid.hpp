@@ -46,6 +46,7 @@ struct sigmoid_grad_op {
     static constexpr std::string_view name = "sigmoid_grad";
     using inputs = slots<slot::out, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
@@ -62,6 +63,7 @@ struct sigmoid_op {
     static constexpr std::string_view name = "sigmoid";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<sigmoid_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("sigmoid: x", x); }

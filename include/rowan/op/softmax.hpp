@@ -83,6 +83,7 @@ struct softmax_grad_op {
     static constexpr std::string_view name = "softmax_grad";
     using inputs = slots<slot::out, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
@@ -100,6 +101,7 @@ struct softmax_op {
     static constexpr std::string_view name = "softmax";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<softmax_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) {

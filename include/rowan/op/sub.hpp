@@ -61,6 +61,7 @@ struct negate_op {
     static constexpr std::string_view name = "negate";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
@@ -75,6 +76,7 @@ struct sub_op {
     static constexpr std::string_view name = "sub";
     using inputs = slots<slot::x, slot::y>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
                             grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
 

@@ -103,6 +103,7 @@ struct sum_op {
     static constexpr std::string_view name = "sum";
     using inputs = slots<slot::x>;  // any number of them
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(std::span<VarSpec const> x) {

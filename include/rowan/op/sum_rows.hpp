@@ -64,6 +64,8 @@ struct sum_rows_op {
     static constexpr std::string_view name = "sum_rows";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
     using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
 
     static constexpr VarSpec infer(VarSpec const& x) {

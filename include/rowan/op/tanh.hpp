@@ -51,6 +51,7 @@ struct tanh_grad_op {
     static constexpr std::string_view name = "tanh_grad";
     using inputs = slots<slot::out, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
@@ -67,6 +68,7 @@ struct tanh_op {
     static constexpr std::string_view name = "tanh";
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
     using grad = grad_rule<tanh_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("tanh: x", x); }
