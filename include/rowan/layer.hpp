@@ -6,11 +6,13 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/feeds.hpp>
+#include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/layer/var.hpp>

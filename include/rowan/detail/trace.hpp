@@ -22,8 +22,9 @@ inline std::string describe(Variable const& v) {
 }
 
 /// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
+/// With `within`, writers of variables of other scopes are left out.
 /// errors   GraphError if an operator needs its own result, naming the operators of the cycle
-inline std::vector<Operator*> trace(std::span<Variable* const> targets) {
+inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr) {
     enum Mark { open, done };
     struct Visit {
         Operator* op;
@@ -32,16 +33,17 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets) {
     std::vector<Operator*> order;
     std::unordered_map<Operator const*, Mark> marks;
     std::vector<Visit> path;  // no recursion: nets may be deep
-    auto const enter = [&](Operator* op) {
+    auto const enter = [&](Variable const& v, Operator* op) {
+        if (within != nullptr && &v.scope() != within) return;
         auto const [mark, is_new] = marks.try_emplace(op, open);
         if (is_new) {
             path.push_back({op, 0});
         } else if (mark->second == open) {
             std::string text = "the net has a cycle: ";
-            bool within = false;
+            bool inside = false;
             for (Visit const& v : path) {
-                within = within || v.op == op;
-                if (within) text.append(v.op->code->name).append(" -> ");
+                inside = inside || v.op == op;
+                if (inside) text.append(v.op->code->name).append(" -> ");
             }
             throw GraphError(text.append(op->code->name));
         }
@@ -55,12 +57,13 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets) {
                 path.pop_back();
                 continue;
             }
-            for (Operator* const writer : visit.op->inputs[visit.next++]->writers()) enter(writer);
+            Variable const& read = *visit.op->inputs[visit.next++];
+            for (Operator* const writer : read.writers()) enter(read, writer);
         }
     };
     for (Variable* const target : targets) {
         for (Operator* const writer : target->writers()) {
-            enter(writer);
+            enter(*target, writer);
             finish();
         }
     }

@@ -45,7 +45,7 @@ struct op_code {
     std::string_view name;
     std::span<std::string_view const> inputs, outputs;  // the names of the slots
     bool variadic;                                      // the first input slot holds any number of values
-    unsigned row_inputs;  // see row_inputs_of
+    unsigned row_inputs;                                // see row_inputs_of
     bool sums_rows;
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,

@@ -1,0 +1,243 @@
+// tests/layer/rnn.cpp
+#include <rowan/layer/rnn.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/train.hpp>
+#include <rowan/sparse/to_dense.hpp>
+
+#include <array>
+#include <cmath>
+
+namespace {
+
+using namespace rowan;
+
+Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
+
+Tensor<double> values(Tensor<double>::shape_type const& shape, std::uint64_t seed) {
+    inputs::Random random(seed);
+    auto t = Tensor<double>::from_shape(shape);
+    for (double& x : t) x = static_cast<double>(random.below(2'000'001) - 1'000'000) / 1'000'003;
+    return t;
+}
+
+Tensor<double> dense(Value const& v) {
+    return v.is<SelectedRows<double>>() ? to_dense(v.get<SelectedRows<double>>()) : v.get<LoDTensor<double>>().value();
+}
+
+/// Central differences of cost for every parameter; `sparse`: the one whose gradient must be row-sparse.
+void check(layer::Var<double> const& cost, std::string const& sparse = "") {
+    Scope& scope = cost->scope();
+    auto const forward = Net<>::trace_and_build(*cost);
+    auto const gradients = append_backward<double>(*cost);
+    std::vector<Variable*> outputs{&*cost};
+    std::uint64_t seed = 0;
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        if (g.parameter->value().empty()) g.parameter->initialize(g.parameter->value(), ++seed);
+    }
+    Net<>::trace_and_build(outputs).run(scope);
+    std::vector<Tensor<double>> found;
+    for (auto const& g : gradients) {
+        found.push_back(dense(g.gradient->value()));
+        CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == sparse));
+    }
+    for (std::size_t p = 0; p < gradients.size(); ++p) {
+        Tensor<double>& w = gradients[p].parameter->value().get<LoDTensor<double>>().value();
+        REQUIRE(found[p].shape() == w.shape());
+        for (std::size_t k = 0; k < w.size(); ++k) {
+            double const before = w.data()[k], step = 1e-5;
+            auto const loss = [&](double x) {
+                w.data()[k] = x;
+                forward.run(scope);
+                return cost->value().get<LoDTensor<double>>().value()(0);
+            };
+            double const numeric = (loss(before + step) - loss(before - step)) / (2 * step);
+            w.data()[k] = before;
+            CAPTURE(gradients[p].parameter->name(), k, numeric, found[p].data()[k]);
+            CHECK(std::abs(numeric - found[p].data()[k]) <= 1e-8 * (1 + std::abs(numeric)));
+        }
+    }
+}
+
+void feed(Scope& scope, char const* name, Value&& value) { scope.get(name).value() = std::move(value); }
+template <class V>
+Value value(V v) {
+    Value holder;
+    holder.set(std::move(v));
+    return holder;
+}
+
+}  // namespace
+
+TEST_CASE("a recurrent layer is the loop over each sequence alone", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2}, 1);
+    auto const run = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(layer::fc(x_t, {.output_size = 3}), layer::fc(before, {.output_size = 3})));
+        return layer::Step{now, now};
+    });
+    auto const net = Net<>::trace_and_build(std::array{&*run.output, &*run.last});
+    auto const rows = values({13, 2}, 1);
+    feed(scope, "x", value(LoDTensor<double>(rows, lod)));
+    std::uint64_t seed = 10;
+    std::vector<Tensor<double>> p;  // w and b of x, then of the state
+    for (Variable* const v : net.inputs()) {
+        if (v->role() != Role::parameter) continue;
+        v->value() = value(LoDTensor<double>(values(v->spec().dims.size() == 2 ? Tensor<double>::shape_type{static_cast<std::size_t>(v->spec().dims[0]), 3} : Tensor<double>::shape_type{3}, ++seed)));
+        p.push_back(v->value().get<LoDTensor<double>>().value());
+    }
+    REQUIRE(p.size() == 4);
+    net.run(scope);
+    auto const& out = run.output->value().get<LoDTensor<double>>();
+    auto const& last = run.last->value().get<LoDTensor<double>>().value();
+    CHECK(out.lod() == lod);
+    for (std::size_t s = 0; s < 5; ++s) {
+        Tensor<double> h = Tensor<double>::zeros({1, 3});
+        for (auto r = static_cast<std::size_t>(lod[0][s]); r < static_cast<std::size_t>(lod[0][s + 1]); ++r) {
+            Tensor<double> const row = rows.slice(r, r + 1);
+            Tensor<double> const sum = fc(row, p[0], p[1]) + fc(h, p[2], p[3]);
+            h = tanh(Cpu{}, sum);
+            for (std::size_t k = 0; k < 3; ++k) CHECK(out.value()(r, k) == Approx(h(0, k)).epsilon(1e-12));
+        }
+        for (std::size_t k = 0; k < 3; ++k) CHECK(last(s, k) == Approx(h(0, k)).margin(1e-12));
+    }
+}
+
+TEST_CASE("every gradient of a recurrent layer is that of central differences", "[layer]") {
+    for (bool const last : {false, true}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});  // so that x has a gradient, too
+        auto const run = layer::rnn_with_last(x, 4, [](auto x_t, auto before) {
+            auto const now = layer::gru_unit(x_t, before, {.size = 4});
+            return layer::Step{layer::fc(now, {.output_size = 2}), now};
+        });
+        feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
+        auto const y = layer::data<double>("y", {UNK, last ? 4 : 2});
+        feed(scope, "y", value(LoDTensor<double>(values({last ? 5u : 13u, last ? 4u : 2u}, 2))));
+        check(layer::mse(last ? run.last : run.output, y));
+    }
+}
+
+TEST_CASE("a table looked up within the step has a row-sparse gradient", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+    auto const table = layer::parameter<double>({7, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn<double>(ids, 3, [&](auto id, auto before) {
+        auto const now = layer::gru_unit(layer::embedding(id, table), before, {.size = 3});
+        return layer::Step{now, now};
+    });
+    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 2, 3, 4, 5, 6, 1, 1, 0, 2, 3, 3, 6}, lod)));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
+    check(layer::mse(h, y), "table");
+}
+
+TEST_CASE("a boot state gets its gradient, and follows the order of the sequences", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const boot = layer::fc(layer::data<double>("z", {UNK, 2}), {.output_size = 3});
+    auto const h = layer::rnn_with_last(layer::data<double>("x", {UNK, 3}, 1), boot, [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(x_t, layer::fc(before, {.output_size = 3})));
+        return layer::Step{now, now};
+    });
+    feed(scope, "x", value(LoDTensor<double>(values({13, 3}, 1), lod)));
+    feed(scope, "z", value(LoDTensor<double>(values({5, 2}, 3))));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", value(LoDTensor<double>(values({5, 3}, 2))));
+    check(layer::mse(h.last, y));
+}
+
+TEST_CASE("what a step does not need the state for runs once for all steps, and gradients of weights are one product", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(layer::data<double>("x", {UNK, 3}, 1), 4, [](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = 4});
+        return layer::Step{now, now};
+    });
+    auto const block = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get());
+    REQUIRE(block->net.once.size() == 1);
+    CHECK(block->net.once[0]->code->name == "fc");
+    REQUIRE(block->net.each.size() == 1);
+    append_backward<double>(*layer::mse(h, layer::data<double>("y", {UNK, 4})));
+    std::vector<std::string_view> each;
+    for (Operator const* op : block->net.back_each) each.push_back(op->code->name);
+    CHECK((each == std::vector<std::string_view>{"sum", "gru_unit_grad"}));
+    CHECK(block->net.back_once.size() >= 4);  // of w_h, b_h, w_x, b_x
+}
+
+TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on with the next batch", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const step = [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(x_t, before));
+        return layer::Step{now, now};
+    };
+    auto const x = layer::data<float>("x", {UNK, 2}, 1);
+    auto const h = layer::rnn(x, 2, step);
+    auto const net = Net<>::trace_and_build(*h);
+    auto const text = [&](LoDTensor<float> const& batch) {
+        feed(scope, "x", value(batch.share()));
+        try {
+            net.run(scope);
+        } catch (Error const& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    Tensor<float> const two{{1, 2}, {3, 4}};
+    CHECK(text({two, Lod{{0, 2}}}).empty());
+    CHECK(text(two.share()) == "rnn(x): x.lod().levels() is 0, expected 1");
+    CHECK(text({two, Lod{{0, 1}, {0, 2}}}) == "rnn(x): x.lod().levels() is 2, expected 1");
+    CHECK(text({Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}}}) == "rnn(x): the longest sequence is 0 steps, expected at least 1");
+    CHECK(text({two, Lod{{0, 0, 2}}}).empty());
+    CHECK_THROWS_AS(layer::rnn(layer::data("flat", {UNK, 2}), 2, step), ShapeError);
+    CHECK_THROWS_AS(layer::rnn(x, 3, step), ShapeError);
+}
+
+TEST_CASE("a recurrent classifier learns what only the order of words tells", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const state = layer::rnn_with_last(layer::embedding(words, {.height = 4, .width = 8}), 16, [](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = 16});
+        return layer::Step{now, now};
+    });
+    auto const scores = layer::fc(state.last, {.output_size = 2});
+    auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
+    auto const reader = [](std::int64_t epoch) {  // the label: does the first 1 come before the first 2?
+        inputs::Random random(static_cast<std::uint64_t>(epoch) + 1);
+        std::vector<Feeds> all;
+        for (int b = 0; b < 30; ++b) {
+            std::vector<std::vector<std::int64_t>> sentences;
+            auto label = Tensor<std::int64_t>::from_shape({16});
+            for (auto& l : label) {
+                l = random.below(2);
+                auto& s = sentences.emplace_back(static_cast<std::size_t>(2 + random.below(6)), 0);
+                auto const first = static_cast<std::size_t>(random.below(static_cast<std::int64_t>(s.size()) - 1));
+                s[first] = l == 1 ? 1 : 2;
+                s[first + 1] = l == 1 ? 2 : 1;
+            }
+            all.push_back({{"words", LoDTensor<std::int64_t>::from_nested(sentences)}, {"label", label}});
+        }
+        return all;
+    };
+    double last = 0;
+    auto const options = [&](int threads) {
+        return TrainOptions{.optimizer = layer::Adam{.learning_rate = 0.01}, .epochs = 6, .exec = {threads}, .on_batch = [&](BatchReport const& r) { last = r.cost; }};
+    };
+    train(cost, reader, options(1));
+    CHECK(last < 0.05);
+}
