@@ -4,6 +4,7 @@
 #include <rowan/core.hpp>
 #include <rowan/fwd.hpp>
 #include <rowan/graph.hpp>
+#include <rowan/io.hpp>
 #include <rowan/layer.hpp>
 #include <rowan/op.hpp>
 #include <rowan/sequence.hpp>

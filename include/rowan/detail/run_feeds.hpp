@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -38,7 +39,10 @@ inline void feed(std::span<Variable* const> inputs, Feeds const& feeds) {
 template <class T, class Device>
 class Trainer {
 public:
-    Trainer(Variable& cost, layer::Optimizer const& optimizer) : cost_(cost) {
+    /// errors   GraphError if `others` names what is no parameter of the net
+    Trainer(Variable& cost, layer::Optimizer const& optimizer,
+            std::map<std::string, layer::Optimizer> const& others = {})
+        : cost_(cost) {
         static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
         auto const gradients = append_backward<T, Device>(cost);
         std::vector<Variable*> outputs{&cost};
@@ -48,8 +52,14 @@ public:
         }
         net_ = Net<Device>::trace_and_build(outputs);
         inputs_ = net_.inputs();
+        for (auto const& [name, other] : others) {
+            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == name; }))
+                throw GraphError(
+                    std::string("there is no parameter \"").append(name).append("\" for an optimizer of its own"));
+        }
         for (auto const& g : gradients) {
-            updates_.push_back(optimizer.add(g));
+            auto const other = others.find(g.parameter->name());
+            updates_.push_back((other == others.end() ? optimizer : other->second).add(g));
             changes_.append(*updates_.back().op);
         }
     }

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -70,28 +71,52 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope co
     return order;
 }
 
-/// Names what has none: "fc_0.w_0" is the input w of the first fc, "fc_0.out_0" its result. Names follow from the order of the operators
-/// alone, which is that of the net and not that in which a program made them.
-inline void name_variables(std::span<Operator* const> order) {
+/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
+/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
+inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+    std::vector<std::pair<Variable*, std::string>> names;
+    std::unordered_set<Variable const*> known;
+    std::unordered_set<std::string> taken;
     std::map<std::string_view, std::size_t> count;
-    for (Operator* const op : order) {
+    for (Operator const* op : order) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) {
+                if (v->has_own_name() && known.insert(v).second) {
+                    names.emplace_back(v, v->name());
+                    taken.insert(v->name());
+                }
+            }
+        }
+    }
+    for (Operator const* op : order) {
         std::string prefix(op->code->name);
         prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
         auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
-            std::size_t const many = variables.size() - slots.size() + 1;  // in the first slot, where there is one
+            if (variables.empty()) return;
+            std::size_t const many = variables.size() - slots.size() + 1;  // in the first slot
             for (std::size_t i = 0; i < variables.size(); ++i) {
-                Variable& v = *variables[i];
-                if (!v.name().empty()) continue;
+                if (!known.insert(variables[i]).second) continue;
                 bool const in_first = i < many;
                 std::string base = prefix;
                 base.append(slots[in_first ? 0 : i - many + 1]).append("_");
                 std::size_t k = in_first ? i : 0;
-                while (v.scope().find(base + std::to_string(k)) != nullptr) ++k;
-                v.scope().set_name(v, base + std::to_string(k));
+                while (!taken.insert(base + std::to_string(k)).second) ++k;
+                names.emplace_back(variables[i], base + std::to_string(k));
             }
         };
         name(op->inputs, op->code->inputs);
-        if (!op->outputs.empty()) name(op->outputs, op->code->outputs);
+        name(op->outputs, op->code->outputs);
+    }
+    return names;
+}
+
+/// Gives these names to variables that have none; a number is added where the scope has the name already.
+inline void name_variables(std::span<Operator* const> order) {
+    for (auto& [v, name] : names_of(order)) {
+        if (!v->name().empty()) continue;
+        std::string free = name;
+        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
+        v->scope().set_name(*v, std::move(free), false);
     }
 }
 

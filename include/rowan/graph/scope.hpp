@@ -44,6 +44,8 @@ public:
 
     /// Empty until the variable was named or is part of a net.
     std::string const& name() const noexcept { return name_; }
+    /// Was it named by the program, and not because of its place in a net?
+    bool has_own_name() const noexcept { return own_name_; }
     VarSpec const& spec() const noexcept { return spec_; }
     Role role() const noexcept { return role_; }
     Scope& scope() const noexcept { return *scope_; }
@@ -61,6 +63,7 @@ private:
     friend class Scope;
 
     std::string name_;
+    bool own_name_ = false;
     VarSpec spec_;
     Role role_;
     Scope* scope_;
@@ -139,10 +142,11 @@ public:
     }
 
     /// errors   GraphError if the scope itself has that name already
-    void set_name(Variable& v, std::string name) {
+    void set_name(Variable& v, std::string name, bool own = true) {
         if (!by_name_.emplace(name, &v).second)
             throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
         v.name_ = std::move(name);
+        v.own_name_ = own;
     }
 
 private:

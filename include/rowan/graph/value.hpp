@@ -16,6 +16,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -103,6 +104,14 @@ public:
         return parts[0]->held().concat(parts);
     }
 
+    /// The number of the element type, the dims, and the bytes, which may be written.
+    struct Elements {
+        std::int32_t dtype;
+        std::vector<std::int64_t> dims;
+        std::span<std::byte> bytes;
+    };
+    Elements elements() { return held().elements(); }
+
     /// Lets go of what is held, and of its memory.
     void clear() noexcept {
         if (!empty()) holder_->clear();
@@ -135,6 +144,7 @@ private:
         virtual Value gather(std::span<std::int64_t const>) const { no_rows(); }
         virtual Value scatter(std::span<std::int64_t const>) const { no_rows(); }
         virtual Value concat(std::span<Value const* const>) const { no_rows(); }
+        virtual Elements elements() const { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
         bool full = true;
@@ -177,6 +187,12 @@ private:
             return value.value().shape(0);
         }
         Lod const& lod() const override { return value.lod(); }
+        Elements elements() const override {
+            Tensor<T, D> alias = value.value().share();
+            return {dtype<T>::wire,
+                    {alias.shape().begin(), alias.shape().end()},
+                    std::as_writable_bytes(std::span(alias.data(), alias.size()))};
+        }
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override {
             return of(V(value.value().slice(begin, end)));

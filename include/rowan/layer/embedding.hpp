@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace rowan::inline v0::layer {
 
@@ -15,12 +16,13 @@ struct EmbeddingOptions {
     std::int64_t width = 0;                       ///< how many numbers a row has
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
     Uniform table = {-0.1, 0.1};
+    std::string name = {};  ///< of the table
 };
 
 /// A table, which several embeddings may share.
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
-    return parameter<T, Device>({options.height, options.width}, options.table);
+    return parameter<T, Device>({options.height, options.width}, options.table, options.name);
 }
 
 /// A row for each id. The table's gradient is row-sparse.

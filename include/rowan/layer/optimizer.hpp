@@ -156,7 +156,9 @@ private:
         for (std::string_view const name : O::op::updates::names) {
             if (name == "param") continue;
             std::string full(g.parameter->name());
-            Variable& state = scope.new_var(full.append("@").append(name), tensor_spec<S>(dims), Role::state);
+            full.append("@").append(name);
+            Variable* const former = scope.find(full);  // of an earlier training
+            Variable& state = former != nullptr ? *former : scope.new_var(full, tensor_spec<S>(dims), Role::state);
             state.initialize = [dims](Value& value, std::uint64_t) {
                 typename Tensor<S>::shape_type shape;
                 for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));

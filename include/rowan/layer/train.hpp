@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,12 +31,14 @@ struct BatchReport {
 
 struct TrainOptions {
     layer::Optimizer optimizer = layer::Sgd{};
+    std::map<std::string, layer::Optimizer> optimizers = {};  ///< other ones for parameters of these names
     std::int64_t epochs = 1;
-    bool progress = false;                                  ///< a line on std::clog for every epoch
-    std::uint64_t seed = 0;                                 ///< of the first values of parameters
-    Cpu exec = {};                                          ///< how many threads
-    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
-    Parameters const* resume = nullptr;                     ///< what an earlier training gave: go on from there
+    bool progress = false;                                                     ///< a line on std::clog for every epoch
+    std::uint64_t seed = 0;                                                    ///< of the first values of parameters
+    Cpu exec = {};                                                             ///< how many threads
+    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
+    std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
+    Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
 };
 
 /// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
@@ -49,7 +52,7 @@ struct TrainOptions {
 ///          they were before that batch, and stay with the variables
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOptions const& options = {}) {
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer);
+    detail::Trainer<T, Device> trainer(*cost, options.optimizer, options.optimizers);
     trainer.begin(options.seed, options.resume);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();
@@ -61,6 +64,7 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOption
             if (options.on_batch) options.on_batch({epoch, batch, value});
             ++batch;
         }
+        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters());
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
         std::clog << "epoch " << epoch + 1 << ": mean cost "

@@ -1,0 +1,4 @@
+// rowan/io.hpp: models in files.
+#pragma once
+
+#include <rowan/io/model.hpp>

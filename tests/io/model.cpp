@@ -1,0 +1,112 @@
+// tests/io/model.cpp
+#include <rowan/io/model.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/infer.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rowan;
+
+struct File {
+    std::string path = "rowan_model_test.rowan";
+    ~File() { std::remove(path.c_str()); }
+
+    std::string read() const {
+        std::ifstream in(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    void write(std::string const& bytes) const {
+        std::ofstream(path, std::ios::binary) << bytes;
+    }
+};
+
+/// A recurrent net, its layers made in one order or another.
+layer::Var<float> build(Scope& scope, bool backwards = false, std::int64_t size = 4) {
+    ScopeGuard const guard(scope);
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    auto const rows = layer::embedding(words, {.height = 6, .width = 3, .name = "table"});
+    auto const run = layer::rnn_with_last(rows, size, [&](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = size});
+        return layer::Step{now, now};
+    });
+    auto const arm = [&] { return layer::fc(run.last, {.output_size = 2}); };
+    auto const first = arm();
+    auto const second = arm();
+    return backwards ? layer::sub(second, first) : layer::sub(first, second);
+}
+
+Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}, {4, 0}})}};
+
+Parameters trained(layer::Var<float> const& predict) {
+    ScopeGuard const guard(predict->scope());
+    auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+    Feeds feeds = batch;
+    feeds.emplace("y", Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
+    return train(cost, [&](std::int64_t) { return std::vector{feeds}; }, {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .epochs = 3});
+}
+
+}  // namespace
+
+TEST_CASE("a model that is saved and loaded gives the same bits", "[io]") {
+    File const file;
+    Scope scope, other, swapped;
+    auto const predict = build(scope);
+    auto const parameters = trained(predict);
+    auto const want = infer(predict, batch, parameters);
+    save_model(predict, parameters, file.path);
+
+    auto const again = build(other);
+    CHECK(infer(again, batch, load_model(again, file.path)) == want);
+    auto const in_another_order = build(swapped, true);
+    CHECK(infer(in_another_order, batch, load_model(in_another_order, file.path)) == want);
+
+    auto const bytes = file.read();
+    save_model(again, [](std::int64_t) { return std::vector<Feeds>(); }, load_model(again, file.path), file.path);
+    CHECK(file.read() == bytes);
+}
+
+TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
+    File const file;
+    Scope scope, other;
+    auto const predict = build(scope);
+    auto const parameters = trained(predict);
+    save_model(predict, parameters, file.path);
+    auto const bytes = file.read();
+
+    CHECK_THROWS_AS(load_model(build(other, false, 5), file.path), ShapeError);
+    {
+        Scope plain;
+        ScopeGuard const guard(plain);
+        auto const fc = layer::fc(layer::data("x", {UNK, 4}), {.output_size = 2});
+        CHECK_THROWS_AS(load_model(fc, file.path), GraphError);
+        CHECK_THROWS_WITH(load_model(fc, file.path), "rowan_model_test.rowan has a parameter \"fc_1.b_0\", which this net has not: it is of another net");
+    }
+    for (std::size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 37) {
+        file.write(bytes.substr(0, n));
+        CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
+    }
+    file.write(bytes + "x");
+    CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
+    file.write("another file of some length");
+    CHECK_THROWS_WITH(load_model(predict, file.path), "byte 0: the magic number is not that of a rowan model");
+    CHECK_THROWS_AS(load_model(predict, "no/such/file"), IoError);
+    CHECK_THROWS_AS(save_model(predict, parameters, "no/such/file"), IoError);
+    CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);
+}
