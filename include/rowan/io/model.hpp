@@ -75,16 +75,22 @@ inline std::map<std::string, Variable*> parameters_of(Variable& predict) {
 /// errors   GraphError if there is no value for one of them; IoError if the file cannot be written: a file that was there stays then
 template <class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
-    auto const found = detail::parameters_of(*predict);
+    std::map<std::string, Value> found;
+    for (auto const& [name, v] : detail::parameters_of(*predict))
+        found.emplace(name, parameters.find(v->name()).share());
     std::string const part = path + ".part";
-    auto const fail = [&](char const* what) { throw IoError(what, part, std::strerror(errno), errno); };
+    auto const fail = [&](char const* what) {
+        int const code = errno;
+        std::remove(part.c_str());
+        throw IoError(what, part, std::strerror(code), code);
+    };
     std::ofstream out(part, std::ios::binary | std::ios::trunc);
     if (!out) fail("open");
     auto const write = [&](auto x) { out.write(reinterpret_cast<char const*>(&x), sizeof x); };
     out << detail::model_magic;
     write(static_cast<std::uint32_t>(found.size()));
-    for (auto const& [name, v] : found) {
-        auto const e = parameters.find(v->name()).share().elements();
+    for (auto& [name, value] : found) {
+        auto const e = value.elements();
         write(static_cast<std::uint32_t>(name.size()));
         out << name;
         write(e.dtype);
