@@ -1,8 +1,10 @@
 // Which of WordNet's 45 files (noun.animal, verb.motion, …) does a definition come from?
-//   its words -> rows of a table -> their mean -> fully connected layer -> softmax
+//   --model bag   its words -> rows of a table -> their mean -> fully connected layer -> softmax     (below, from rowan's algorithms)
+//   --model gru   its words -> rows of a table -> GRU -> fully connected layer -> softmax             (gloss/gru.hpp, in layers)
 // A batch of 64 definitions touches some 500 of the table's 53 080 rows. So does the gradient, which is a SelectedRows,
 // and so does the optimizer. Text: WordNet's glosses, or a file's lines of label<TAB>text.
 
+#include "gloss/gru.hpp"
 #include "gloss/layers.hpp"
 #include "gloss/progress.hpp"
 #include "gloss/text.hpp"
@@ -20,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <numeric>
 #include <optional>
@@ -44,6 +47,8 @@ struct Options {
     int threads = 0;
     std::uint64_t seed = 1;
     std::size_t dim = 64;
+    std::string model = "bag";
+    std::optional<std::string> save, load, dot;
     std::vector<std::string> definitions;
 };
 
@@ -123,7 +128,8 @@ private:
 constexpr std::size_t batch_size = 64;
 
 /// The share of sentences whose class gets the highest score.
-double accuracy(Classifier& model, Sentences const& test) {
+template <class Model>
+double accuracy(Model& model, Sentences const& test) {
     std::size_t right = 0;
     Sentences batch;
     for (std::size_t begin = 0; begin < test.size(); begin += batch_size) {
@@ -140,12 +146,22 @@ double accuracy(Classifier& model, Sentences const& test) {
     return static_cast<double>(right) / static_cast<double>(test.size());
 }
 
-/// Goes through the training part once, in a new order.
-void run_epoch(Classifier& model, Corpus const& corpus, int epoch, Random& random) {
-    std::vector<std::uint32_t> order(corpus.train.size());
+template <class Model>
+void print_epoch(Model& model, Corpus const& corpus, std::int64_t epoch, double loss) {
+    std::printf("epoch %" PRId64 ": test accuracy %.4f, training loss %.4f, checksum %016" PRIx64 "\n", epoch, accuracy(model, corpus.test),
+                loss, model.checksum());
+}
+
+std::vector<std::uint32_t> new_order(std::size_t sentences, Random& random) {
+    std::vector<std::uint32_t> order(sentences);
     std::iota(order.begin(), order.end(), 0u);
     random.shuffle(order);
+    return order;
+}
 
+/// Goes through the training part once, in a new order.
+void run_epoch(Classifier& model, Corpus const& corpus, int epoch, Random& random) {
+    auto const order = new_order(corpus.train.size(), random);
     gloss::Progress progress("epoch " + std::to_string(epoch), corpus.train.words.size());
     double loss = 0.0;
     Sentences batch;
@@ -158,15 +174,15 @@ void run_epoch(Classifier& model, Corpus const& corpus, int epoch, Random& rando
         progress.advance(batch.words.size());
     }
     progress.finish();
-    std::printf("epoch %d: test accuracy %.4f, training loss %.4f, checksum %016" PRIx64 "\n", epoch,
-                accuracy(model, corpus.test), loss / static_cast<double>(order.size()), model.checksum());
+    print_epoch(model, corpus, epoch, loss / static_cast<double>(order.size()));
     std::printf("  %.3f s, %.2f million tokens/s\n", progress.seconds(), progress.speed());
     std::fflush(stdout);
 }
 
 /// For some frequent words, prints those whose rows point in the most similar direction (by cosine). They are the words
 /// with the longest rows, which tell most about a class.
-void print_neighbours(Classifier const& model, Corpus const& corpus) {
+template <class Model>
+void print_neighbours(Model const& model, Corpus const& corpus) {
     std::size_t const known = std::min<std::size_t>(corpus.words.size(), 5000);  // rarer words have learned little
     auto const dot = [&](std::size_t a, std::size_t b) {
         auto const x = model.table().row(a);
@@ -197,7 +213,8 @@ void print_neighbours(Classifier const& model, Corpus const& corpus) {
 }
 
 /// Prints the three most probable classes of a definition.
-void classify(Classifier& model, Corpus const& corpus, std::string const& definition) {
+template <class Model>
+void classify(Model& model, Corpus const& corpus, std::string const& definition) {
     Sentences batch;
     batch.add(gloss::ids_of(corpus, definition), 0);
     if (std::ranges::all_of(batch.words, [](auto id) { return id == 0; })) {
@@ -222,7 +239,8 @@ void check_definition(std::string const& where, std::string const& text) {
 }
 
 /// Classifies the lines of stdin until it ends.
-void prompt(Classifier& model, Corpus const& corpus) {
+template <class Model>
+void prompt(Model& model, Corpus const& corpus) {
     bool const terminal = ::isatty(STDIN_FILENO) != 0;
     if (terminal) std::printf("type a definition; end of input (Ctrl-D) closes\n");
     std::string line;
@@ -239,6 +257,32 @@ void prompt(Classifier& model, Corpus const& corpus) {
     if (terminal) std::printf("\n");
 }
 
+template <class Model>
+void answer(Model& model, Corpus const& corpus, Options const& options) {
+    print_neighbours(model, corpus);
+    for (std::string const& definition : options.definitions) {
+        std::printf("%s\n", definition.c_str());
+        classify(model, corpus, definition);
+    }
+    if (options.definitions.empty()) prompt(model, corpus);
+}
+
+void write_text(std::string const& file, std::string const& text) {
+    std::ofstream out(file);
+    out << text;
+    if (!out.flush()) throw BadInput(file + " cannot be written");
+}
+
+/// Files that cannot be used are bad input.
+template <class F>
+void of_file(F const& f) {
+    try {
+        f();
+    } catch (rowan::Error const& error) {
+        throw BadInput(error.what());
+    }
+}
+
 void run(Options const& options) {
     for (std::string const& definition : options.definitions) check_definition("--classify", definition);
     Corpus const corpus = options.file ? gloss::read_labelled(*options.file) : gloss::read_wordnet(options.wordnet);
@@ -248,15 +292,24 @@ void run(Options const& options) {
 
     Random random(options.seed);
     rowan::Cpu const cpu{.threads = options.threads};
-    Classifier model(cpu, corpus.words.size(), corpus.classes.size(), options.dim, random);
-    for (int epoch = 1; epoch <= options.epochs; ++epoch) run_epoch(model, corpus, epoch, random);
-
-    print_neighbours(model, corpus);
-    for (std::string const& definition : options.definitions) {
-        std::printf("%s\n", definition.c_str());
-        classify(model, corpus, definition);
+    if (options.model == "gru") {
+        gloss::GruClassifier model(cpu, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
+        if (options.dot) write_text(*options.dot, model.dot());
+        if (options.load) {
+            of_file([&] { model.load(*options.load); });
+            std::printf("loaded: test accuracy %.4f, checksum %016" PRIx64 "\n", accuracy(model, corpus.test), model.checksum());
+        } else {
+            model.train(
+                corpus.train, options.epochs, options.seed, [&](std::int64_t) { return new_order(corpus.train.size(), random); },
+                [&](std::int64_t epoch, double loss) { print_epoch(model, corpus, epoch + 1, loss); });
+        }
+        if (options.save) of_file([&] { model.save(*options.save); });
+        answer(model, corpus, options);
+    } else {
+        Classifier model(cpu, corpus.words.size(), corpus.classes.size(), options.dim, random);
+        for (int epoch = 1; epoch <= options.epochs; ++epoch) run_epoch(model, corpus, epoch, random);
+        answer(model, corpus, options);
     }
-    if (options.definitions.empty()) prompt(model, corpus);
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
 }
 
@@ -292,6 +345,10 @@ int main(int argc, char** argv) {
         ->check(whole_number(0, 1024));
     app.add_option("--seed", options.seed, "of the first parameters and the order")->check(whole_number(0, UINT64_MAX));
     app.add_option("--dim", options.dim, "numbers per word")->check(whole_number(1, 1024));
+    app.add_option("--model", options.model, "bag (the mean of the words) or gru (a recurrent net)")->check(CLI::IsMember({"bag", "gru"}));
+    auto* const save = app.add_option("--save", options.save, "write the trained gru model there")->type_name("FILE")->default_str("");
+    auto* const load = app.add_option("--load", options.load, "read a gru model instead of training")->type_name("FILE")->default_str("");
+    auto* const dot = app.add_option("--dot", options.dot, "write the gru net there, for Graphviz")->type_name("FILE")->default_str("");
     app.add_option("--classify", options.definitions, "a definition to classify; may be repeated")
         ->allow_extra_args(false)
         ->default_str("");
@@ -303,6 +360,10 @@ int main(int argc, char** argv) {
         "Exit status: 0, or 2 if an argument or the text cannot be used; a sentence on stderr says why.");
     try {
         app.parse(argc, argv);
+        for (auto const* option : {save, load, dot}) {
+            if (option->count() != 0 && options.model != "gru")
+                throw BadInput(option->get_name() + " is for --model gru: the bag model has no net to write or read");
+        }
         run(options);
         return 0;
     } catch (CLI::ParseError const& error) {

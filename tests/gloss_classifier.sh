@@ -94,6 +94,23 @@ must "own.txt: salty" grep -q '^  salty 0' <(grep -A 1 -x 'salt' out.txt)
 must "own.txt: no bar and no colours where there is no terminal" eval "! grep -q \$'[\r\033]' out.txt"
 must "own.txt: unknown words" test "$(grep -c 'no word of this is known' out.txt)" = 2
 
+# The recurrent model on the same file: saved, loaded by a second process, which gives the same, and drawn. Sentences without words are
+# states that never changed.
+"$program" own.txt --model gru --epochs 10 --dim 8 --threads 1 --save own.rowan --dot own.dot --classify 'honig KUCHEN' >gru_1.txt </dev/null
+must "gru: accuracy" grep -q '^epoch 10: test accuracy 1.0000' gru_1.txt
+must "gru: süß" grep -qx '  süß 0.*' <(grep -A 1 -x 'honig KUCHEN' gru_1.txt)
+"$program" own.txt --model gru --epochs 10 --dim 8 --threads 2 --classify 'honig KUCHEN' >gru_2.txt </dev/null
+must "gru: --threads 1 and 2 differ" diff <(grep -v tokens/s gru_1.txt) <(grep -v tokens/s gru_2.txt)
+"$program" own.txt --model gru --dim 8 --load own.rowan --classify 'honig KUCHEN' >gru_3.txt </dev/null
+must "gru: a model that was loaded" grep -qxF "loaded: test accuracy 1.0000, $(sed -n 's/^epoch 10: .*\(checksum .*\)/\1/p' gru_1.txt)" gru_3.txt
+must "gru: answers of a model that was loaded" diff <(tail -n 2 gru_1.txt) <(tail -n 2 gru_3.txt)
+must "gru: a net for Graphviz" grep -q 'label="rnn"' own.dot
+for ((n = 1; n <= 60; ++n)); do printf 'a\tone %d\nb\ttwo\n' $n; done >two.txt
+refuses 'own.rowan: fc_0.b_0.shape() is [3], expected [2]' two.txt --model gru --dim 8 --load own.rowan
+refuses 'open no.rowan: No such file' own.txt --model gru --load no.rowan
+refuses '--save is for --model gru' own.txt --save own.rowan
+refuses '--model' own.txt --model mean
+
 # Definitions from standard input, which ends; one that is not UTF-8.
 printf 'honig\nsalt fish\n' | "$program" own.txt --dim 5 >out.txt
 must "stdin: two answers and no prompt" test "$(grep -c '^  s.* 0\.' out.txt) $(grep -c '^>' out.txt)" = "2 0"
@@ -134,6 +151,17 @@ if [[ -r /usr/share/wordnet/data.noun ]]; then
         must "seed $1: neighbours" grep -q '^  genus: ' "$log"
         grep -v tokens/s "$log" >"$log.same"
     }
+    learns_gru() { # THREADS
+        local log=wordnet_gru_$1.txt epoch
+        "$program" --model gru --threads "$1" --save gru_$1.rowan --classify 'a large wild cat with stripes' >"$log" </dev/null
+        local floors=(0 0.765 0.787)
+        for epoch in 1 2; do
+            local accuracy=$(sed -n "s/^epoch $epoch: test accuracy \([0-9.]*\).*/\1/p" "$log")
+            echo "gru, threads $1, epoch $epoch: test accuracy $accuracy"
+            must "gru: accuracy $accuracy after epoch $epoch" at_least "$accuracy" "${floors[epoch]}"
+        done
+        grep -v tokens/s "$log" >"$log.same"
+    }
     SECONDS=0
     learns 1 1
     if ((SECONDS < 10)); then
@@ -145,6 +173,10 @@ if [[ -r /usr/share/wordnet/data.noun ]]; then
             "$program" --epochs 1 --dim 512 --threads $threads --classify x | grep -v tokens/s >wide_$threads.txt
         done
         must "--dim 512: --threads 1 and 2 differ" diff wide_1.txt wide_2.txt
+        learns_gru 1
+        learns_gru 2
+        must "gru: --threads 1 and 2 differ" diff wordnet_gru_1.txt.same wordnet_gru_2.txt.same
+        must "gru: models of --threads 1 and 2 differ" cmp gru_1.rowan gru_2.rowan
     else
         skip "other seeds, and a second epoch on two threads" "this build is too slow"
         "$program" --epochs 1 --threads 2 --classify x | grep -v tokens/s >wordnet_1_2.txt.same

@@ -9,7 +9,9 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/sparse/to_dense.hpp>
@@ -130,6 +132,17 @@ TEST_CASE("every gradient of a recurrent layer is that of central differences", 
     }
 }
 
+TEST_CASE("every gradient of an LSTM is that of central differences", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2}, 1);
+    auto const h = layer::rnn(x, 6, [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 3}); });
+    feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
+    check(layer::mse(h, y));
+}
+
 TEST_CASE("a table looked up within the step has a row-sparse gradient", "[layer]") {
     Scope scope;
     ScopeGuard const guard(scope);
@@ -201,10 +214,28 @@ TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on wi
     CHECK(text({two, Lod{{0, 2}}}).empty());
     CHECK(text(two.share()) == "rnn(x): x.lod().levels() is 0, expected 1");
     CHECK(text({two, Lod{{0, 1}, {0, 2}}}) == "rnn(x): x.lod().levels() is 2, expected 1");
-    CHECK(text({Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}}}) == "rnn(x): the longest sequence is 0 steps, expected at least 1");
+    CHECK(text({Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}}}).empty());  // only empty sequences
+    CHECK((h->value().get<LoDTensor<float>>() == LoDTensor<float>(Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}})));
     CHECK(text({two, Lod{{0, 0, 2}}}).empty());
     CHECK_THROWS_AS(layer::rnn(layer::data("flat", {UNK, 2}), 2, step), ShapeError);
     CHECK_THROWS_AS(layer::rnn(x, 3, step), ShapeError);
+}
+
+TEST_CASE("an id outside the table in the middle of a step is named", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const table = layer::parameter<float>({7, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn(layer::data<std::int64_t>("ids", {UNK}, 1), 2, [&](auto id, auto before) {
+        auto const now = layer::add(layer::embedding(id, table), before);
+        return layer::Step{now, now};
+    });
+    table->initialize(table->value(), 1);
+    auto const net = Net<>::trace_and_build(*h);
+    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}})));
+    CHECK_THROWS_AS(net.run(scope), IndexError);
+    CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
+    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}})));
+    net.run(scope);
 }
 
 TEST_CASE("a recurrent classifier learns what only the order of words tells", "[layer]") {
@@ -238,6 +269,12 @@ TEST_CASE("a recurrent classifier learns what only the order of words tells", "[
     auto const options = [&](int threads) {
         return TrainOptions{.optimizer = layer::Adam{.learning_rate = 0.01}, .epochs = 6, .exec = {threads}, .on_batch = [&](BatchReport const& r) { last = r.cost; }};
     };
-    train(cost, reader, options(1));
+    auto const parameters = train(cost, reader, options(1));
     CHECK(last < 0.05);
+
+    Feeds const empty{{"words", LoDTensor<std::int64_t>(Tensor<std::int64_t>::from_shape({0}), Lod{{0, 0, 0}})},
+                      {"label", Tensor<std::int64_t>{0, 1}}};
+    CHECK(infer(scores, empty, parameters).shape()[0] == 2);
+    auto const only_empty = [&](std::int64_t) { return std::array{empty}; };
+    CHECK_THROWS_AS(train(cost, only_empty, {.resume = &parameters}), ShapeError);
 }

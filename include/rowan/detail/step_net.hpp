@@ -8,9 +8,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
@@ -18,10 +19,10 @@ namespace rowan::inline v0::detail {
 /// A step reads a row of x and the state before it, for every sequence that has the step, and what is outside as a whole. Operators of
 /// which no row needs the state run once for all steps; so do those of the backward pass that sum over rows, and those of the former.
 struct StepNet {
-    Scope* scope;                  // of the step's variables
-    Variable *x, *before;          // what a step is given
-    Variable *out, *after;         // what it makes; `after` is the next one's `before`
-    std::vector<Variable*> outer;  // what it reads from outside, parameters among them
+    Scope* scope = nullptr;                     // of the step's variables
+    Variable *x = nullptr, *before = nullptr;   // what a step is given
+    Variable *out = nullptr, *after = nullptr;  // what it makes; `after` is the next one's `before`
+    std::vector<Variable*> outer;               // what it reads from outside, parameters among them
 
     std::vector<Operator*> once, each;
 
@@ -49,7 +50,7 @@ struct StepNet {
             (is_once ? once : each).push_back(op);
             add_outputs(*op, is_once);
         }
-        count();
+        name_and_count(order);
     }
 
     /// Makes the operators of the backward pass. Gradients have elements of T.
@@ -82,7 +83,9 @@ struct StepNet {
         x_grad = maker.gradient(*x);
         for (; made < scope->operators().size(); ++made) add_backward(*scope->operators()[made], true);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        count();
+        order.insert(order.end(), back_each.begin(), back_each.end());
+        order.insert(order.end(), back_once.begin(), back_once.end());
+        name_and_count(order);
     }
 
 private:
@@ -125,7 +128,11 @@ private:
         add_outputs(op, is_once);
     }
 
-    void count() {
+    // Names are for messages: what belongs to the net outside gets its name there.
+    void name_and_count(std::span<Operator* const> order) {
+        for (auto& [v, name] : names_of(order)) {
+            if (&v->scope() == scope && v->name().empty()) scope->set_name(*v, std::move(name), false);
+        }
         for (auto const& v : scope->variables()) number.try_emplace(v.get(), number.size());
     }
 };

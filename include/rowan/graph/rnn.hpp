@@ -53,7 +53,13 @@ public:
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(block_.level + 1));
         s_.map = StepMap<>(lod, block_.level);
         std::size_t const steps = s_.map.steps();
-        if (steps == 0) throw ShapeError("the longest sequence", "0 steps", "at least 1");
+        if (steps == 0) {  // only empty sequences
+            s_.steps.clear();
+            auto const& dims = net_.out->spec().dims;
+            out = block_.zeros(0, {dims.begin() + 1, dims.end()}).with_lod(lod);
+            last = in_order(boot());
+            return;
+        }
         s_.packed.clear();
         s_.packed.resize(net_.number.size());
         s_.steps.clear();
@@ -75,6 +81,9 @@ public:
     /// `grads`: for x, the boot state where there is one, and each outer variable.
     void backward(Value const& out_grad, Value const& last_grad, std::span<Value* const> grads) {
         std::size_t const steps = s_.steps.size();
+        if (steps == 0)
+            throw ShapeError("the longest sequence", "0 steps",
+                             "at least 1: only empty ones have nothing to learn from");
         s_.packed.resize(net_.number.size());
         for (auto& step : s_.steps) step.resize(net_.number.size());
         packed(*net_.out_grad) = out_grad.gather(s_.map.elements());

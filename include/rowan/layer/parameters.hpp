@@ -32,6 +32,14 @@ public:
 
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
+    /// Aliases: the same elements, which training goes on to change.
+    Parameters share() const {
+        Parameters alias;
+        for (auto const& [name, value] : values_) alias.set(name, value.share());
+        alias.steps = steps;
+        return alias;
+    }
+
     /// In the order of the names.
     auto begin() const { return values_.begin(); }
     auto end() const { return values_.end(); }

@@ -64,8 +64,8 @@ auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step)
     x_t.dims[0] = UNK;
     // of the state and the result: the type of x where that has fractions, else float, unless it is named
     using R = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
-    auto const step_x = Var<T, Device>(net.scope->new_var("", x_t));
-    auto const before = Var<R, Device>(net.scope->new_var("", tensor_spec<R>({UNK, memory.size})));
+    auto const step_x = Var<T, Device>(net.scope->new_var("x", x_t));
+    auto const before = Var<R, Device>(net.scope->new_var("before", tensor_spec<R>({UNK, memory.size})));
     auto const made = [&] {
         ScopeGuard const guard(*net.scope);
         return step(step_x, before);

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/graph/scope.hpp>
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,8 +32,16 @@ private:
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
-    using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, T...>::type{}))>::type;
-    return Var<R, Device>(*default_scope().new_op<Op, Device, T...>({&*in...}, std::move(attributes)).outputs[0]);
+    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    auto const add = [&]<class... In>(d::type_list<In...>) {
+        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
+        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+    };
+    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
+        return add(d::type_list<First>{});  // of any number of inputs
+    } else {
+        return add(d::type_list<T...>{});
+    }
 }
 
 }  // namespace rowan::inline v0::layer

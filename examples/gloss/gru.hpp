@@ -1,0 +1,119 @@
+// gloss/gru.hpp: the classifier as a recurrent net, written in layers.
+#pragma once
+
+#include "gloss/progress.hpp"
+#include "gloss/text.hpp"
+
+#include <rowan/rowan.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <ranges>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gloss {
+
+/// words -> rows of a table -> GRU over each sentence -> its last state -> fully connected layer
+class GruClassifier {
+public:
+    GruClassifier(rowan::Cpu cpu, std::size_t words, std::size_t classes, std::int64_t dim) : cpu_(cpu) {
+        namespace layer = rowan::layer;
+        rowan::ScopeGuard const guard(scope_);
+        auto const ids = layer::data<std::int32_t>("words", {rowan::UNK}, 1);
+        auto const rows = layer::embedding(ids, {.height = static_cast<std::int64_t>(words), .width = dim, .name = "table"});
+        auto const states = layer::rnn_with_last(rows, dim, [&](auto row, auto before) {
+            auto const now = layer::gru_unit(row, before, {.size = dim});
+            return layer::Step{now, now};
+        });
+        layer::Uniform const first{-0.125, 0.125};
+        scores_ = &*layer::fc(states.last, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
+        cost_ = &*layer::softmax_with_cross_entropy(layer::Var<float>(*scores_), layer::data<std::int32_t>("label", {rowan::UNK}));
+    }
+
+    /// Trains; `orders(epoch)` is the order of the sentences, `done(epoch, mean loss)` is called after every epoch.
+    void train(Sentences const& text, int epochs, std::uint64_t seed, std::function<std::vector<std::uint32_t>(std::int64_t)> const& orders,
+               std::function<void(std::int64_t, double)> const& done) {
+        constexpr std::size_t size = 64;
+        std::vector<std::uint32_t> order;
+        Progress progress("", 0);
+        double loss = 0;
+        auto const reader = [&](std::int64_t epoch) {
+            order = orders(epoch);
+            progress = Progress("epoch " + std::to_string(epoch + 1), text.words.size());
+            loss = 0;
+            return std::views::iota(std::size_t{0}, (order.size() + size - 1) / size) | std::views::transform([&](std::size_t b) {
+                       std::span const sentences = std::span(order).subspan(b * size, std::min(size, order.size() - b * size));
+                       Sentences batch;
+                       for (auto const i : sentences) batch.add(text[i], text.labels[i]);
+                       return feeds(batch);
+                   });
+        };
+        parameters_ = rowan::train(rowan::layer::Var<float>(*cost_), reader, {
+            .optimizer = rowan::layer::Adam{.learning_rate = 2e-3},
+            .optimizers = {{"table", rowan::layer::AdaGrad{.learning_rate = 0.1, .epsilon = 1e-10}}},
+            .epochs = epochs,
+            .seed = seed,
+            .exec = cpu_,
+            .on_batch = [&](rowan::BatchReport const& r) {
+                loss += r.cost;
+                progress.advance(tokens_);
+            },
+            .on_epoch = [&](std::int64_t epoch, rowan::Parameters const& parameters) {
+                progress.finish();
+                parameters_ = parameters.share();
+                done(epoch, loss / static_cast<double>((order.size() + size - 1) / size));
+                std::printf("  %.3f s, %.2f million tokens/s\n", progress.seconds(), progress.speed());
+                std::fflush(stdout);
+            },
+        });
+    }
+
+    /// The scores of every class for each sentence of a batch, all of which must have words.
+    rowan::Tensor<float>& scores(Sentences const& batch) {
+        now_ = rowan::infer(rowan::layer::Var<float>(*scores_), feeds(batch), parameters_, cpu_).value();
+        return now_;
+    }
+
+    rowan::Tensor<float> const& table() const { return parameters_.get<float>("table"); }
+
+    /// A number that changes with any bit of any parameter.
+    std::uint64_t checksum() const {
+        std::uint64_t hash = 14695981039346656037u;
+        for (auto const& [name, value] : parameters_) {
+            if (name.find('@') != name.npos) continue;  // what an optimizer keeps
+            for (float const x : value.get<rowan::LoDTensor<float>>().value()) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+        }
+        return hash;
+    }
+
+    void save(std::string const& file) const { rowan::save_model(rowan::layer::Var<float>(*scores_), parameters_, file); }
+    void load(std::string const& file) { parameters_ = rowan::load_model(rowan::layer::Var<float>(*scores_), file); }
+    std::string dot() const { return rowan::Net<>::trace_and_build(*scores_).dot(); }
+
+private:
+    rowan::Feeds feeds(Sentences const& batch) {
+        tokens_ = batch.words.size();
+        std::vector<std::int64_t> const offsets(batch.offsets.begin(), batch.offsets.end());
+        auto words = rowan::Tensor<std::int32_t>::from_shape({batch.words.size()});
+        auto label = rowan::Tensor<std::int32_t>::from_shape({batch.size()});
+        std::ranges::copy(batch.words, words.data());
+        std::ranges::copy(batch.labels, label.data());
+        return {{"words", rowan::LoDTensor<std::int32_t>(std::move(words), rowan::Lod{offsets})}, {"label", std::move(label)}};
+    }
+
+    rowan::Cpu cpu_;
+    rowan::Scope scope_;
+    rowan::Variable *scores_ = nullptr, *cost_ = nullptr;
+    rowan::Parameters parameters_;
+    rowan::Tensor<float> now_;
+    std::size_t tokens_ = 0;
+};
+
+}  // namespace gloss
