@@ -1,8 +1,8 @@
 // gloss/gru.hpp: the classifier as a recurrent net, written in layers.
 #pragma once
 
-#include "gloss/progress.hpp"
-#include "gloss/text.hpp"
+#include "progress.hpp"
+#include "text.hpp"
 
 #include <rowan/rowan.hpp>
 

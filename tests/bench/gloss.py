@@ -4,7 +4,7 @@
 Prints seconds of training per epoch and the test accuracy; with --against PROGRAM, those of that program too, the two in
 turns, and their ratio. Needs a Python that has torch, such as the one that peers.py makes:
 
-    build/venvs/fb/bin/python tests/bench/gloss_bag.py --against build/demo/examples/gloss_classifier
+    build/venvs/fb/bin/python tests/bench/gloss.py --against build/demo/examples/gloss_classifier
 """
 import argparse
 import re
@@ -14,6 +14,7 @@ import time
 from collections import Counter
 
 import torch
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 
 def glosses(folder):
@@ -31,7 +32,7 @@ def glosses(folder):
 
 def compare(args):
     """Runs the program and this one in turns, each in a process of its own, and prints the best epoch of each."""
-    options = [f"--{name}={getattr(args, name)}" for name in ("threads", "epochs", "seed", "dim")]
+    options = [f"--{name}={getattr(args, name)}" for name in ("model", "threads", "epochs", "seed", "dim")]
     commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(args.rounds):
@@ -45,6 +46,7 @@ def compare(args):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", choices=("bag", "gru"), default="bag")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
@@ -70,17 +72,25 @@ def main():
     tokens = sum(counts.values())
     print(f"{len(train)} training and {len(test)} test sentences, {len(ids) + 1} ids, {tokens} training tokens")
 
-    table = torch.nn.EmbeddingBag(len(ids) + 1, args.dim, mode="mean", sparse=True)
+    if args.model == "bag":
+        table = torch.nn.EmbeddingBag(len(ids) + 1, args.dim, mode="mean", sparse=True)
+    else:
+        table = torch.nn.Embedding(len(ids) + 1, args.dim, sparse=True)
+    gru = torch.nn.GRU(args.dim, args.dim)  # PyTorch begins with uniform(-1 / sqrt(dim), 1 / sqrt(dim))
     fc = torch.nn.Linear(args.dim, 45)
     torch.nn.init.uniform_(table.weight, -0.1, 0.1)
     torch.nn.init.uniform_(fc.weight, -0.125, 0.125)
     torch.nn.init.uniform_(fc.bias, -0.125, 0.125)
     optimizers = [
         torch.optim.Adagrad(table.parameters(), lr=0.1, eps=1e-10),
-        torch.optim.Adam(fc.parameters(), lr=2e-3),
+        torch.optim.Adam([*fc.parameters(), *(gru.parameters() if args.model == "gru" else ())], lr=2e-3),
     ]
 
     def scores(batch):
+        if args.model == "gru":
+            ids = pack_sequence([words for words, _ in batch], enforce_sorted=False)
+            rows = PackedSequence(table(ids.data), ids.batch_sizes, ids.sorted_indices, ids.unsorted_indices)
+            return fc(gru(rows)[1][0])
         lengths = torch.tensor([0] + [len(words) for words, _ in batch[:-1]])
         return fc(table(torch.cat([words for words, _ in batch]), lengths.cumsum(0)))
 
