@@ -57,3 +57,19 @@ TEST_CASE("sigmoid_grad refuses another shape", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::sigmoid_grad(e, out, grad); }, out, grad) ==
           "out_grad.shape() is [1, 2], expected [2]");
 }
+
+TEST_CASE("sigmoid is right to a few units in the last place, of any argument and in any position of a register", "[op]") {
+    auto const check = []<class T>(T, double relative) {
+        auto x = Tensor<T>::from_shape({20'003});
+        for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>((static_cast<double>(i) - 10'001) * 3e-3);
+        auto const y = rowan::sigmoid(x);
+        double worst = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const want = 1 / (1 + std::exp(-static_cast<double>(x.data()[i])));
+            worst = std::max(worst, std::abs(static_cast<double>(y.data()[i]) - want) / want);
+        }
+        CHECK(worst < relative);
+    };
+    check(float{}, 2.5e-7);
+    check(double{}, 5e-16);
+}

@@ -56,3 +56,20 @@ TEST_CASE("tanh_grad refuses another shape", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::tanh_grad(e, out, grad); }, out, grad) ==
           "out_grad.shape() is [1, 2], expected [2]");
 }
+
+TEST_CASE("tanh is right to a few units in the last place, of small arguments, too", "[op]") {
+    auto const check = []<class T>(T, double relative) {
+        auto x = Tensor<T>::from_shape({20'003});
+        for (std::size_t i = 0; i < x.size(); ++i)  // ±1e-5 … ±22
+            x.data()[i] = static_cast<T>((i % 2 == 0 ? 1 : -1) * 1e-5 * std::exp(static_cast<double>(i) * 7.3e-4));
+        auto const y = rowan::tanh(rowan::Cpu{}, x);
+        double worst = 0;
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const want = std::tanh(static_cast<double>(x.data()[i]));
+            worst = std::max(worst, std::abs((static_cast<double>(y.data()[i]) - want) / want));
+        }
+        CHECK(worst < relative);
+    };
+    check(float{}, 3e-7);
+    check(double{}, 7e-16);
+}

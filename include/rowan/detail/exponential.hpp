@@ -28,7 +28,7 @@ template <>
 struct exp_traits<float> {
     using bits = std::int32_t;
     static constexpr int degree = 7;                // of the Taylor polynomial: 5e-9 on [-log(2)/2, log(2)/2]
-    static constexpr double log2_high = 0x1.62p-1;  // log(2) in two parts, the first exact for all n here
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) in two parts, the first exact for all n here
     static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
     static constexpr double least = -87.0, greatest = 88.0;  // 2^n stays normal between them
 };
