@@ -52,10 +52,11 @@ public:
         }
         net_ = Net<Device>::trace_and_build(outputs);
         inputs_ = net_.inputs();
-        for (auto const& [name, other] : others) {
-            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == name; }))
-                throw GraphError(
-                    std::string("there is no parameter \"").append(name).append("\" for an optimizer of its own"));
+        for (auto const& other : others) {
+            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
+                throw GraphError(std::string("there is no parameter \"")
+                                     .append(other.first)
+                                     .append("\" for an optimizer of its own"));
         }
         for (auto const& g : gradients) {
             auto const other = others.find(g.parameter->name());
