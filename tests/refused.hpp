@@ -3,7 +3,8 @@
 
 #include "catch.hpp"
 
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 #include <array>
 #include <concepts>

@@ -1,7 +1,7 @@
 // gloss/layers.hpp: the classifier's dense part, forward and backward: mean of rows, fully connected layer, softmax.
 #pragma once
 
-#include <rowan/rowan.hpp>
+#include <rowan/sparse.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,8 @@
 #include "own_types.hpp"
 #include "refused.hpp"
 
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 namespace {
 

@@ -3,7 +3,8 @@
 #include "own_types.hpp"
 #include "refused.hpp"
 
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 #include <map>
 

@@ -1,3 +1,3 @@
 // expect: rowan promises the same bits everywhere: compile it without -ffast-math
 // flags: -ffast-math
-#include <rowan/rowan.hpp>
+#include <rowan/sparse.hpp>

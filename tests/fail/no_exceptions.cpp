@@ -1,3 +1,3 @@
 // expect: rowan reports bad input by exceptions: compile it without -fno-exceptions
 // flags: -fno-exceptions
-#include <rowan/rowan.hpp>
+#include <rowan/sparse.hpp>

@@ -1,7 +1,7 @@
 // tests/sparse/large_virtual.cpp: tables of more than 4 GiB of addresses, of which only a few rows are ever touched.
 #include "catch.hpp"
 
-#include <rowan/rowan.hpp>
+#include <rowan/sparse.hpp>
 
 #include <cstdint>
 #include <fstream>

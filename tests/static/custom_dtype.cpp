@@ -1,5 +1,6 @@
 // tests/static/custom_dtype.cpp: every public template, instantiated for a 16-bit element type of a user's own.
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,6 @@
 // tests/static/layout.cpp: sizes, and what may be copied as bytes.
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 #include <cstdint>
 #include <type_traits>

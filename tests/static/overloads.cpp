@@ -1,5 +1,6 @@
 // tests/static/overloads.cpp: which calls there are, and which there are not.
-#include <rowan/rowan.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/sparse.hpp>
 
 #include <array>
 #include <cstdint>
