@@ -9,6 +9,7 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>

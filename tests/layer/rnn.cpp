@@ -162,7 +162,7 @@ TEST_CASE("a boot state gets its gradient, and follows the order of the sequence
     Scope scope;
     ScopeGuard const guard(scope);
     auto const boot = layer::fc(layer::data<double>("z", {UNK, 2}), {.output_size = 3});
-    auto const h = layer::rnn_with_last(layer::data<double>("x", {UNK, 3}, 1), boot, [](auto x_t, auto before) {
+    auto const h = layer::rnn_with_last(layer::data<double>("x", {UNK, 3}, 1), layer::Memory{.like = boot}, [](auto x_t, auto before) {
         auto const now = layer::tanh(layer::add(x_t, layer::fc(before, {.output_size = 3})));
         return layer::Step{now, now};
     });
@@ -277,4 +277,37 @@ TEST_CASE("a recurrent classifier learns what only the order of words tells", "[
     CHECK(infer(scores, empty, parameters).shape()[0] == 2);
     auto const only_empty = [&](std::int64_t) { return std::array{empty}; };
     CHECK_THROWS_AS(train(cost, only_empty, {.resume = &parameters}), ShapeError);
+}
+
+TEST_CASE("steps that ignore their input, or read ids from outside, train", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const table = layer::parameter<double>({4, 3}, {-1, 1}, "table");
+    auto const ids = layer::data<std::int64_t>("ids", {UNK});
+    auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});
+    auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
+    auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
+    auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are added
+        auto const once = layer::tanh(layer::apply<fc_op>({}, before, w, b));
+        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<sum_rows_op>({}, layer::embedding(ids, table))));
+        return layer::Step{now, now};
+    });
+    feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
+    feed(scope, "ids", value(LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 1, 3})));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
+    check(layer::mse(h, y), "table");
+}
+
+TEST_CASE("a step whose result is the same for all sequences is refused when the layer is made", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<float>("x", {UNK, 2}, 1);
+    auto const make = [&] {
+        return layer::rnn(x, layer::Memory{.size = 2}, [](auto x_t, auto before) {
+            auto const now = layer::add(x_t, before);
+            return layer::Step{layer::mse(now, x_t), now};
+        });
+    };
+    CHECK_THROWS_WITH(make(), "layer::rnn: the output or the state of a step is the same for all sequences, expected a row for each");
 }

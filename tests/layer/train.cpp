@@ -113,7 +113,7 @@ TEST_CASE("training resumes with the same bits", "[layer]") {
         CHECK(value.get<LoDTensor<float>>() == resumed.find(name).get<LoDTensor<float>>());
     }
     CHECK(at_once.contains("fc_0.w_0"));
-    CHECK(at_once.contains("fc_1.b_0@moment2"));
+    CHECK(at_once.contains("fc_1.b_0@adam.moment2"));
 }
 
 TEST_CASE("a bad batch is refused, changes nothing, and the next good one trains as if nothing had happened", "[layer]") {
@@ -173,4 +173,34 @@ TEST_CASE("parameters of training depend on the seed, and on nothing else", "[la
     double const bound = std::sqrt(6.0 / 4);
     for (float const e : w) CHECK(std::abs(e) <= bound);
     CHECK((first(1).get<float>("fc_0.b_0") == Tensor<float>{0, 0}));
+}
+
+TEST_CASE("parameters of a training are its own: nothing that runs later changes them", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const predict = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2});
+    auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+    auto const all = line(4, 1);
+    auto const reader = [&](std::int64_t) { return all; };
+    Feeds const batch{{"x", Tensor<float>{{1, 2}}}};
+    auto const first = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});
+    auto const before = infer(predict, batch, first);
+    auto const longer = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .resume = &first});
+    CHECK(infer(predict, batch, first) == before);
+    CHECK(!(infer(predict, batch, longer) == before));
+    auto const again = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});  // from the seed, not from where the last ended
+    CHECK(infer(predict, batch, again) == before);
+
+    // asking other parameters in the middle of training does not disturb it
+    auto const asked = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .on_batch = [&](BatchReport const&) { infer(predict, batch, longer); }});
+    CHECK(infer(predict, batch, asked) == before);
+}
+
+TEST_CASE("an empty batch is refused", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
+    Feeds const none{{"x", Tensor<float>::from_shape({0, 2})}, {"y", Tensor<float>::from_shape({0, 2})}};
+    CHECK_THROWS_WITH(train(cost, [&](std::int64_t) { return std::array{none}; }),
+                      "x.shape(0) is 0, expected at least 1: an empty batch teaches nothing");
 }

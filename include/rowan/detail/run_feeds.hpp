@@ -35,6 +35,23 @@ inline void feed(std::span<Variable* const> inputs, Feeds const& feeds) {
     }
 }
 
+/// Gives variables back the values that they had.
+class KeptValues {
+public:
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables.begin(), variables.end()) {
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::vector<Variable*> variables_;
+    std::vector<Value> values_;
+};
+
 /// A net with its backward pass and the operators of an optimizer.
 template <class T, class Device>
 class Trainer {
@@ -72,9 +89,9 @@ public:
         for (Variable* const v : variables()) {
             std::uint64_t const own = mix_bits(seed + 0x9E3779B97F4A7C15U * ++number);
             if (resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()))) {
-                v->value() = resume->find(v->name()).share();
-            } else if (v->value().empty() || v->role() == Role::state) {
-                if (v->initialize) v->initialize(v->value(), own);
+                v->value() = resume->find(v->name()).copy();
+            } else if (v->initialize) {
+                v->initialize(v->value(), own);
             }
         }
     }
@@ -82,6 +99,12 @@ public:
     /// One batch. Parameters change only if its cost is finite.
     double step(Feeds const& feeds, Device exec) {
         feed(inputs_, feeds);
+        for (Variable const* v : inputs_) {
+            if (v->role() != Role::data) continue;
+            Value const& value = v->value();
+            if ((value.lod().empty() ? value.rows() : value.lod().sequences(0)) == 0)
+                throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+        }
         Scope& scope = cost_.scope();
         net_.run(scope, exec);
         auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
@@ -89,16 +112,16 @@ public:
         auto const cost = static_cast<double>(dtype<T>::widen(value.data()[0]));
         if (!std::isfinite(cost))
             throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-        ++steps_;
-        for (auto const& update : updates_) update.set_step(steps_);
+        for (auto const& update : updates_) update.set_step(steps_ + 1);
         changes_.run(scope, exec);
+        ++steps_;
         return cost;
     }
 
     Parameters parameters() const {
         Parameters result;
         result.steps = steps_;
-        for (Variable* const v : variables()) result.set(v->name(), v->value().share());
+        for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
         return result;
     }
 

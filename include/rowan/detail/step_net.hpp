@@ -58,6 +58,20 @@ struct StepNet {
     template <class T, class Device>
     void build_backward() {
         if (out_grad != nullptr) return;
+        try {
+            make_backward<T, Device>();
+        } catch (...) {
+            out_grad = nullptr;
+            back_each.clear();
+            back_once.clear();
+            outer_grads.clear();
+            throw;
+        }
+    }
+
+private:
+    template <class T, class Device>
+    void make_backward() {
         GradientMaker<T, Device> maker(*scope, "the result of a step");
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
@@ -88,7 +102,6 @@ struct StepNet {
         name_and_count(order);
     }
 
-private:
     // Row i of the results follows from row i of those inputs that have rows, and these are there for all steps.
     bool runs_once(Operator const& op) const {
         if (std::ranges::any_of(op.inputs, [&](Variable const* v) { return per_step.contains(v); })) return false;

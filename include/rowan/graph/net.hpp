@@ -156,7 +156,8 @@ private:
         }
         last_uses_.assign(order_.size(), {});
         for (auto const& [v, i] : last) {
-            if (v->role() == Role::temporary && std::ranges::find(outputs_, v) == outputs_.end())
+            if (v->role() == Role::temporary && !v->writers().empty() &&
+                std::ranges::find(outputs_, v) == outputs_.end())
                 last_uses_[i].push_back(v);
         }
     }

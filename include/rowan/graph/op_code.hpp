@@ -440,6 +440,9 @@ template <class Op, class D, class Types, class Rule>
 struct rule_of;
 template <class Op, class D, class... T, class RuleOp, class... In, class... Out>
 struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out...>>> {
+    static_assert(std::is_same_v<attributes_of<RuleOp>, no_attributes> ||
+                      std::is_same_v<attributes_of<RuleOp>, attributes_of<Op>>,
+                  "rowan: the operator of a gradient rule must have no attributes, or those of the operator itself");
     using results = typename results_of<Op, D, T...>::type;
     using made = typename written_by<grad_rules_of<Op>>::type;
     static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};

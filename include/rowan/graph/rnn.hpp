@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@ namespace rowan::inline v0 {
 
 /// What a recurrent operator is made of: the attributes of `rnn`.
 struct RnnBlock {
+    std::unique_ptr<Scope> scope;  ///< of the step
     detail::StepNet net;
     std::size_t level = 0;            ///< the level whose sequences are walked through: the last one of the input
     bool has_boot = false;            ///< the second input is the state before the first step, a row for each sequence
@@ -49,6 +51,7 @@ public:
     void forward(Value& out, Value& last) {
         Value const& x = *in_[0];
         Lod const lod = x.lod();
+        lod.check_rows(x.rows());
         if (lod.levels() != block_.level + 1)
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(block_.level + 1));
         s_.map = StepMap<>(lod, block_.level);
@@ -57,7 +60,7 @@ public:
             s_.steps.clear();
             auto const& dims = net_.out->spec().dims;
             out = block_.zeros(0, {dims.begin() + 1, dims.end()}).with_lod(lod);
-            last = in_order(boot());
+            last = with_outer_levels(in_order(boot()), lod);
             return;
         }
         s_.packed.clear();
@@ -74,8 +77,8 @@ public:
             state = step_value(*net_.after, t).share();
         }
         out = whole(*net_.out).scatter(s_.map.elements()).with_lod(lod);
-        last = in_order(ends([&](std::size_t t) -> Value const& { return step_value(*net_.after, t); }, boot()));
-        if (block_.level > 0) last = last.with_lod(lod.slice_levels(0, block_.level));
+        last = with_outer_levels(
+            in_order(ends([&](std::size_t t) -> Value const& { return step_value(*net_.after, t); }, boot())), lod);
     }
 
     /// `grads`: for x, the boot state where there is one, and each outer variable.
@@ -101,7 +104,11 @@ public:
             }
         }
         for (Operator* const op : net_.back_once) run_once(*op);
-        if (net_.x_grad != nullptr) *grads[0] = whole(*net_.x_grad).scatter(s_.map.elements()).with_lod(s_.map.lod());
+        if (net_.x_grad != nullptr) {
+            *grads[0] = whole(*net_.x_grad).scatter(s_.map.elements()).with_lod(s_.map.lod());
+        } else if (net_.x->spec().dtype == net_.after->spec().dtype) {
+            *grads[0] = zero_like(*in_[0]);
+        }
         std::size_t at = 1;
         if (block_.has_boot) {
             Value const rest = ends.slice(size(0), s_.map.sequences());
@@ -119,6 +126,9 @@ private:
         std::vector<std::int64_t> order(s_.map.sequences());
         for (std::size_t j = 0; j < order.size(); ++j) order[j] = s_.map.sequence(j);
         return order;
+    }
+    Value with_outer_levels(Value&& last, Lod const& lod) const {
+        return block_.level == 0 ? std::move(last) : last.with_lod(lod.slice_levels(0, block_.level));
     }
     Value in_order(Value const& sorted) const { return sorted.scatter(order()); }
 
@@ -169,7 +179,17 @@ private:
         if (!all.empty()) return all;
         std::vector<Value const*> parts;
         for (auto const& step : s_.steps) parts.push_back(&step[number(v)]);
-        return all = Value::concat(parts);
+        if (net_.rows.contains(&v)) return all = Value::concat(parts);
+        std::vector<Value*> summands;
+        for (auto& step : s_.steps) summands.push_back(&step[number(v)]);
+        return sum(summands, all);
+    }
+
+    Value& sum(std::vector<Value*> const& parts, Value& all) const {
+        std::array<Value*, 1> const out{&all};
+        no_attributes const none;
+        block_.sum->run(device_, parts, out, &none, -1);
+        return all;
     }
 
     Value& step_value(Variable const& v, std::size_t t) {
@@ -212,13 +232,13 @@ private:
                 parts.push_back(&packed(*v));
             }
         }
-        std::array<Value*, 1> const out{&grad};
         if (parts.empty()) {
-            grad = zero_like(*outside(*net_.outer[k]));
+            bool const has_gradient = net_.outer[k]->spec().dtype == net_.after->spec().dtype;
+            if (has_gradient) grad = zero_like(*outside(*net_.outer[k]));
         } else if (parts.size() == 1) {
             grad = std::move(*parts[0]);
         } else {
-            block_.sum->run(device_, parts, out, nullptr, -1);
+            sum(parts, grad);
         }
     }
 

@@ -75,6 +75,8 @@ private:
 class Scope {
 public:
     Scope() = default;
+    /// A scope within another, which must live longer.
+    explicit Scope(Scope& parent) : parent_(&parent) {}
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
 
@@ -105,8 +107,7 @@ public:
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
     Scope& new_scope() {
-        scopes_.push_back(std::make_unique<Scope>());
-        scopes_.back()->parent_ = this;
+        scopes_.push_back(std::make_unique<Scope>(*this));
         return *scopes_.back();
     }
     void drop_scopes() noexcept { scopes_.clear(); }

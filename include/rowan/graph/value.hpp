@@ -87,6 +87,15 @@ public:
         return alias;
     }
 
+    /// A deep copy.
+    /// errors   TypeError if what is held cannot be shared
+    Value copy() const {
+        if (empty()) return {};
+        Value copy;
+        copy.holder_ = holder_->copy();
+        return copy;
+    }
+
     // Of a LoDTensor its rows, whatever their type. All throw a TypeError for anything else.
 
     std::size_t rows() const { return held().count(); }
@@ -136,6 +145,7 @@ private:
         virtual ~Base() = default;
         virtual void clear() noexcept = 0;
         virtual std::unique_ptr<Base> share() const = 0;
+        virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
         virtual std::size_t count() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
@@ -180,6 +190,7 @@ private:
             full = false;
         }
         std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
         std::size_t count() const override {
@@ -205,6 +216,7 @@ private:
         }
         Value scatter(std::span<std::int64_t const> to) const override {
             Tensor<T, D> const& x = value.value();
+            detail::check_height("value", x, static_cast<std::int64_t>(to.size()));
             return copy(
                 to.size(), [&](std::size_t i) { return x.data() + i * x.row_size(); },
                 [&](std::size_t i) { return static_cast<std::size_t>(to[i]); });
@@ -212,7 +224,10 @@ private:
         Value concat(std::span<Value const* const> parts) const override {
             auto shape = value.shape();
             shape[0] = 0;
-            for (Value const* part : parts) shape[0] += part->get<V>().value().shape(0);
+            for (Value const* part : parts) {
+                detail::check_trailing("part", part->get<V>().value(), value.shape());
+                shape[0] += part->get<V>().value().shape(0);
+            }
             auto all = Tensor<T, D>::from_shape(shape);
             T* to = all.data();
             for (Value const* part : parts) {

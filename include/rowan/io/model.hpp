@@ -13,12 +13,14 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -114,6 +116,8 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it is of another net
 template <class T, class Device>
 Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
+    if (std::error_code code; std::filesystem::exists(path, code) && !std::filesystem::is_regular_file(path, code))
+        throw IoError("open", path, "not a regular file", EINVAL);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     if (!in) throw IoError("open", path, std::strerror(errno), errno);
     std::vector<std::byte> file(static_cast<std::size_t>(in.tellg()));
@@ -134,6 +138,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         if (at == found.end())
             throw GraphError(path + " has a parameter \"" + name + "\", which this net has not: it is of another net");
         Variable& v = *at->second;
+        if (!v.initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
         Value value;
         v.initialize(value, 0);
         auto const e = value.elements();

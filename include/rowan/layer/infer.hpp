@@ -17,6 +17,8 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
                            Device exec = {}) {
     auto const net = Net<Device>::trace_and_build(*predict);
     auto const inputs = net.inputs();
+    if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+    detail::KeptValues const kept(inputs);  // training may be under way
     for (Variable* const v : inputs) {
         if (v->role() == Role::parameter) v->value() = parameters.find(v->name()).share();
     }

@@ -156,7 +156,7 @@ private:
         for (std::string_view const name : O::op::updates::names) {
             if (name == "param") continue;
             std::string full(g.parameter->name());
-            full.append("@").append(name);
+            full.append("@").append(O::op::name).append(".").append(name);
             Variable* const former = scope.find(full);  // of an earlier training
             Variable& state = former != nullptr ? *former : scope.new_var(full, tensor_spec<S>(dims), Role::state);
             state.initialize = [dims](Value& value, std::uint64_t) {

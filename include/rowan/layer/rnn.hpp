@@ -15,14 +15,23 @@
 
 namespace rowan::inline v0::layer {
 
-/// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another.
+/// A variable of any element type.
+class AnyVar {
+public:
+    AnyVar() = default;
+    template <class T, class Device>
+    AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
+    Variable* get() const noexcept { return variable_; }
+
+private:
+    Variable* variable_ = nullptr;
+};
+
+/// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
+/// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
 struct Memory {
     std::int64_t size = 0;
-    Variable* boot = nullptr;
-
-    Memory(std::int64_t width) : size(width) {}
-    template <class T, class Device>
-    Memory(Var<T, Device> const& like) : size(like->spec().dims[1]), boot(&*like) {}
+    AnyVar like = {};
 };
 
 /// What a step makes: a row of the result, and the state for the next step.
@@ -45,7 +54,7 @@ struct Recurrence {
 /// padding, and gives outputs in the order of the input. What of the step needs only x is computed for all steps at once, and so are the
 /// gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
 ///
-///     auto [h, last] = layer::rnn_with_last(x, 64, [&](auto x_t, auto before) {
+///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
 ///         auto now = layer::gru_unit(x_t, before, {.size = 64});
 ///         return layer::Step{now, now};
 ///     });
@@ -57,7 +66,11 @@ auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step)
     Scope& outside = default_scope();
     auto const block = std::make_shared<RnnBlock>();
     auto& net = block->net;
-    net.scope = &outside.new_scope();
+    block->scope = std::make_unique<Scope>(outside);
+    net.scope = block->scope.get();
+    Variable* const boot = memory.like.get();
+    if (boot != nullptr) spec::matrix("layer::rnn: memory", boot->spec());
+    std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
     spec::has_levels("layer::rnn: x", x->spec());
     VarSpec x_t = x->spec();
     x_t.lod_level = 0;
@@ -65,7 +78,7 @@ auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step)
     // of the state and the result: the type of x where that has fractions, else float, unless it is named
     using R = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
     auto const step_x = Var<T, Device>(net.scope->new_var("x", x_t));
-    auto const before = Var<R, Device>(net.scope->new_var("before", tensor_spec<R>({UNK, memory.size})));
+    auto const before = Var<R, Device>(net.scope->new_var("before", tensor_spec<R>({UNK, size})));
     auto const made = [&] {
         ScopeGuard const guard(*net.scope);
         return step(step_x, before);
@@ -74,15 +87,21 @@ auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step)
     net.before = &*before;
     net.out = &*made.output;
     net.after = &*made.memory;
-    if (!(made.memory->spec().dims == Dims{UNK, memory.size}))
+    if (!(made.memory->spec().dims == Dims{UNK, size}))
         throw ShapeError(
             "layer::rnn: the width of the state after a step",
             made.memory->spec().dims.size() == 2 ? std::to_string(made.memory->spec().dims[1]) : "no number",
-            std::to_string(memory.size));
+            std::to_string(size));
     net.build();
+    auto const has_rows = [&](Variable const* v) {
+        return net.rows.contains(v) && !v->spec().dims.empty() && v->spec().dims[0] == UNK;
+    };
+    if (!has_rows(net.out) || !has_rows(net.after))
+        throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                         "a row for each");
     block->level = x->spec().lod_level - 1;
-    block->has_boot = memory.boot != nullptr;
-    block->state = {memory.size};
+    block->has_boot = boot != nullptr;
+    block->state = {size};
     block->zeros = [](std::size_t rows, std::vector<std::int64_t> const& dims) {
         typename Tensor<R, Device>::shape_type shape;
         shape.push_back(rows);
@@ -95,16 +114,25 @@ auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step)
     block->fill_like = &code_of<fill_like_op, Device, R>::value;
     block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
     std::vector<Variable*> inputs{&*x};
-    if (memory.boot != nullptr) inputs.push_back(memory.boot);
+    if (boot != nullptr) inputs.push_back(boot);
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
     return Recurrence<R, Device>{Var<R, Device>(*op.outputs[0]), Var<R, Device>(*op.outputs[1])};
+}
+
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step) {
+    return rnn_with_last<State>(x, Memory{.size = size}, step);
 }
 
 /// The outputs alone.
 template <class State = void, class T, class Device, class F>
 auto rnn(Var<T, Device> const& x, Memory const& memory, F const& step) {
     return rnn_with_last<State>(x, memory, step).output;
+}
+template <class State = void, class T, class Device, class F>
+auto rnn(Var<T, Device> const& x, std::int64_t size, F const& step) {
+    return rnn_with_last<State>(x, Memory{.size = size}, step).output;
 }
 
 }  // namespace rowan::inline v0::layer
