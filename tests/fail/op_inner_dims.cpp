@@ -6,5 +6,5 @@ constexpr std::int64_t width = 784;
 #else
 constexpr std::int64_t width = 13;
 #endif
-constexpr auto out = rowan::fc_op::infer(rowan::tensor_spec<float>({rowan::UNK, width}), rowan::tensor_spec<float>({784, 100}),
+inline constexpr auto out = rowan::fc_op::infer(rowan::tensor_spec<float>({rowan::UNK, width}), rowan::tensor_spec<float>({784, 100}),
                                          rowan::tensor_spec<float>({100}));
