@@ -14,6 +14,8 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/train.hpp>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -25,7 +27,7 @@ namespace {
 using namespace rowan;
 
 struct File {
-    std::string path = "rowan_model_test.rowan";
+    std::string path = std::string("rowan_model_").append(std::to_string(::getpid())).append(".rowan");  // cases run at the same time
     ~File() { std::remove(path.c_str()); }
 
     std::string read() const {
@@ -96,7 +98,7 @@ TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
         ScopeGuard const guard(plain);
         auto const fc = layer::fc(layer::data("x", {UNK, 4}), {.output_size = 2});
         CHECK_THROWS_AS(load_model(fc, file.path), GraphError);
-        CHECK_THROWS_WITH(load_model(fc, file.path), "rowan_model_test.rowan has a parameter \"fc_1.b_0\", which this net has not: it is of another net");
+        CHECK_THROWS_WITH(load_model(fc, file.path), file.path + " has a parameter \"fc_1.b_0\", which this net has not: it is of another net");
     }
     for (std::size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 37) {
         file.write(bytes.substr(0, n));
