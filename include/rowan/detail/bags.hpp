@@ -26,11 +26,9 @@ public:
     using S = sum_t<T>;
 
     template <class I>
-    Bags(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pool pool)
+    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pool pool)
         : table_(table.data()), width_(table.row_size()), weight_(weight), pool_(pool), offsets_(last_level(ids.lod())),
-          ids_(ids.value().data(), ids.value().data() + ids.value().size()) {
-        static_cast<void>(exec);
-    }
+          ids_(ids.value().data(), ids.value().data() + ids.value().size()) {}
 
     template <class I>
     static void check(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight, Pool pool) {
@@ -96,7 +94,7 @@ template <class T, class I>
 LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight, Pool pool) {
     using S = sum_t<T>;
     Bags<T>::check(exec, table, ids, weight, pool);
-    Bags<T> const bags(exec, table, ids, weight == nullptr ? nullptr : weight->data(), pool);
+    Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
     std::size_t const width = table.row_size();
     auto shape = table.shape();
     shape[0] = bags.bags();
@@ -142,7 +140,7 @@ SelectedRows<T> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> c
                                 Tensor<T> const& out_grad, Pool pool, Tensor<T>* weight_grad) {
     using S = sum_t<T>;
     Bags<T>::check(exec, table, ids, weight, pool);
-    Bags<T> const bags(exec, table, ids, weight == nullptr ? nullptr : weight->data(), pool);
+    Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
     check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags()));
     check_trailing("out_grad", out_grad, table.shape());
     std::size_t const width = table.row_size();

@@ -1,14 +1,13 @@
 // rowan/detail/cell.hpp: what the cells of recurrent nets share.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/exponential.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/matmul.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -19,9 +18,9 @@ namespace rowan::inline v0::detail {
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
 template <class T>
 void check_cell(std::size_t gates, Tensor<T> const& x, Tensor<T> const& h_prev, Tensor<T> const& w) {
-    check_matrix("x", x);
-    check_matrix("h_prev", h_prev);
-    check_matrix("w", w);
+    check_rank("x", x, 2);
+    check_rank("h_prev", h_prev, 2);
+    check_rank("w", w, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
         if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
@@ -60,9 +59,7 @@ constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h
 /// Calls f(row) for every row, on several threads where there is work for them.
 template <class F>
 void for_rows(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    std::size_t const grain = serial ? rows : (std::size_t{1} << 14) / std::max<std::size_t>(width, 1) + 1;
-    parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+    for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
         for (; begin < end; ++begin) f(begin);
     });
 }

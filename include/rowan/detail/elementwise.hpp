@@ -6,6 +6,7 @@
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -20,13 +21,25 @@ void check_same_shape(char const* field, Tensor<T> const& x, Tensor<U> const& li
         throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
 }
 
+template <class T>
+void check_rank(char const* field, Tensor<T> const& x, std::size_t rank) {
+    if (x.dimension() == rank) return;
+    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+}
+
+/// Calls f(begin, end) on ranges that together are rows of so many elements, on several threads where there is work for them.
+template <class F>
+void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+    bool const serial = threads_for(exec, rows * width) == 1;
+    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+}
+
 /// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
 template <class S, class Map, class T, class... More>
 Tensor<T> zip_elements(Cpu exec, Map const& map, Tensor<T> const& x, Tensor<More> const&... more) {
     auto out = Tensor<T>::from_shape(x.shape());
     T* const to = out.data();
-    bool const serial = threads_for(exec, x.size()) == 1;
-    parallel_for(exec, x.size(), serial ? x.size() : elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
         zip_lanes<S>(map, end - begin, to + begin, x.data() + begin, (more.data() + begin)...);
     });
     return out;

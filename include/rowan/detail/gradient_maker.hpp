@@ -6,6 +6,7 @@
 #include <rowan/op/fill_like.hpp>
 #include <rowan/op/sum.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -61,62 +62,58 @@ public:
     /// errors   GraphError if it has no gradient for an input that is asked for
     void differentiate(Operator& op) {
         std::vector<Variable*> out_grads;
-        bool any = false;
-        for (Variable* const v : op.outputs) {
-            out_grads.push_back(gradient(*v));
-            any = any || out_grads.back() != nullptr;
-        }
-        if (!any) return;
+        for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
+        if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
+        std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+        std::vector<Variable*> in_grads(op.inputs.size());
+        std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
         auto const needed = needed_rules(op);
-        std::unordered_map<std::size_t, std::vector<Variable*>> input_grads, between;
         for (std::size_t k = 0; k < needed.size(); ++k) {
             if (!needed[k]) continue;
             rule_code const& rule = op.code->rules[k];
             std::vector<Variable*> reads;
+            auto const read = [&](std::span<Variable* const> held) {
+                reads.insert(reads.end(), held.begin(), held.end());
+            };
             for (grad_slot const& slot : rule.reads) {
                 switch (slot.kind) {
                     case grad_slot::input:
-                        if (op.code->variadic && slot.index == 0) {
-                            reads.insert(reads.end(), op.inputs.begin(),
-                                         op.inputs.end() - static_cast<std::ptrdiff_t>(op.code->inputs.size() - 1));
-                        } else {
-                            reads.push_back(op.inputs[position(op, slot.index)]);
-                        }
+                        read(in_slot(op.inputs, slots_in, slot.index));
                         break;
                     case grad_slot::output:
-                        reads.push_back(op.outputs[slot.index]);
+                        read(in_slot(op.outputs, slots_out, slot.index));
                         break;
                     case grad_slot::grad_of_output: {
-                        std::size_t const many = op.outputs.size() - op.code->outputs.size() + 1;
-                        for (std::size_t i = 0; i < (slot.index == 0 ? many : 1); ++i) {
-                            std::size_t const at = slot.index == 0 ? i : slot.index + many - 1;
-                            if (out_grads[at] == nullptr) out_grads[at] = &fill(*op.outputs[at], 0.0);
-                            reads.push_back(out_grads[at]);
+                        auto const held = in_slot(op.outputs, slots_out, slot.index);
+                        Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                        for (std::size_t i = 0; i < held.size(); ++i) {
+                            if (grads[i] == nullptr) grads[i] = &fill(*held[i], 0.0);
                         }
+                        read({grads, held.size()});
                         break;
                     }
                     case grad_slot::grad_of_input:
-                        reads.push_back(input_grads.at(slot.index).at(0));
+                        read(in_slot(in_grads, slots_in, slot.index));
                         break;
                     case grad_slot::between_rules:
-                        reads.push_back(between.at(slot.index).at(0));
+                        reads.push_back(between.at(slot.index));
                         break;
                 }
             }
             Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
-            std::size_t const many = made.outputs.size() - rule.writes.size() + 1;
             for (std::size_t w = 0; w < rule.writes.size(); ++w) {
-                auto& to = rule.writes[w].kind == grad_slot::grad_of_input ? input_grads[rule.writes[w].index]
-                                                                           : between[rule.writes[w].index];
-                for (std::size_t i = 0; i < (w == 0 ? many : 1); ++i)
-                    to.push_back(made.outputs[w == 0 ? i : w + many - 1]);
+                auto const held = in_slot(made.outputs, rule.writes.size(), w);
+                if (rule.writes[w].kind == grad_slot::grad_of_input) {
+                    auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
+                    std::ranges::copy(held, in_grads.begin() + to);
+                } else {
+                    between[rule.writes[w].index] = held[0];
+                }
             }
         }
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             if (!wanted_.contains(op.inputs[i])) continue;
-            std::size_t const many = op.inputs.size() - op.code->inputs.size() + 1;
-            auto const found = input_grads.find(i < many ? 0 : i - many + 1);
-            if (found == input_grads.end()) {
+            if (in_grads[i] == nullptr) {
                 throw GraphError(std::string("operator ")
                                      .append(op.code->name)
                                      .append(" has no gradient for its input ")
@@ -125,7 +122,7 @@ public:
                                      .append(target_)
                                      .append(" depends"));
             }
-            parts_[op.inputs[i]].push_back(found->second.at(i < many && found->second.size() > 1 ? i : 0));
+            parts_[op.inputs[i]].push_back(in_grads[i]);
         }
     }
 
@@ -136,13 +133,8 @@ private:
         std::vector<bool> needed(rules.size(), false);
         auto const wanted = [&](grad_slot const& slot) {
             if (slot.kind != grad_slot::grad_of_input) return false;
-            if (op.code->variadic && slot.index == 0) {
-                for (std::size_t i = 0; i + op.code->inputs.size() <= op.inputs.size(); ++i) {
-                    if (wanted_.contains(op.inputs[i])) return true;
-                }
-                return false;
-            }
-            return wanted_.contains(op.inputs[position(op, slot.index)]);
+            auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+            return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
         };
         for (std::size_t k = rules.size(); k-- > 0;) {
             for (grad_slot const& slot : rules[k].writes) {
@@ -155,11 +147,6 @@ private:
             }
         }
         return needed;
-    }
-
-    // Where an input slot's first variable stands, as the first slot may hold many.
-    static std::size_t position(Operator const& op, std::size_t slot) {
-        return slot == 0 ? 0 : op.inputs.size() - op.code->inputs.size() + slot;
     }
 
     Scope& scope_;

@@ -15,12 +15,6 @@
 
 namespace rowan::inline v0::detail {
 
-template <class T>
-void check_rank(char const* field, Tensor<T> const& x, std::size_t rank) {
-    if (x.dimension() == rank) return;
-    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
-}
-
 /// The tensor is flat and has one element for each row of the matrix.
 template <class T>
 void check_one_per_row(char const* field, Tensor<T> const& x, std::size_t rows) {
@@ -28,13 +22,6 @@ void check_one_per_row(char const* field, Tensor<T> const& x, std::size_t rows) 
     if (x.size() == rows) return;
     throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
                      std::to_string(rows).append(", the number of rows"));
-}
-
-/// Calls f(begin, end) on ranges that together are the rows of a matrix, on several threads where it is large.
-template <class F>
-void for_matrix_rows(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    parallel_for(exec, rows, serial ? rows : elementwise_grain / std::max<std::size_t>(width, 1) + 1, f);
 }
 
 /// The largest of n > 0 numbers; NaNs do not count, but where they come first.

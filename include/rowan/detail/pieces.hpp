@@ -35,6 +35,11 @@ inline std::string dim_name(std::string field, std::size_t axis) {
     return field.append(".shape(").append(std::to_string(axis)).append(")");
 }
 
+/// There is something to put together.
+constexpr void check_some(std::size_t parts) {
+    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
 /// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
 /// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
 template <class F>
@@ -42,8 +47,7 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     std::vector<std::size_t> starts{0};
     for (std::size_t const width : widths) starts.push_back(starts.back() + width);
     std::size_t const total = starts.back(), size = outer * total;
-    bool const serial = threads_for(exec, size) == 1;
-    parallel_for(exec, size, serial ? size : elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
         std::size_t row = begin / total;
         std::size_t const after = begin % total;
         auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/random.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
-#include <rowan/op/dropout.hpp>
 
 #include <algorithm>
 #include <array>
@@ -68,7 +68,6 @@ public:
             parameters_.push_back(g.parameter);
         }
         net_ = Net<Device>::trace_and_build(outputs);
-        inputs_ = net_.inputs();
         for (auto const& other : others) {
             if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
                 throw GraphError(std::string("there is no parameter \"")
@@ -98,8 +97,8 @@ public:
 
     /// One batch. Parameters change only if its cost is finite.
     double step(Feeds const& feeds, Device exec) {
-        feed(inputs_, feeds);
-        for (Variable const* v : inputs_) {
+        feed(net_.inputs(), feeds);
+        for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
             Value const& value = v->value();
             if ((value.lod().empty() ? value.rows() : value.lod().sequences(0)) == 0)
@@ -134,7 +133,7 @@ private:
 
     Variable& cost_;
     Net<Device> net_, changes_;
-    std::vector<Variable*> inputs_, parameters_;
+    std::vector<Variable*> parameters_;
     std::vector<layer::Optimizer::Update> updates_;
     std::int64_t steps_ = 0;
 };

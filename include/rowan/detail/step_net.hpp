@@ -105,26 +105,16 @@ private:
     // Row i of the results follows from row i of those inputs that have rows, and these are there for all steps.
     bool runs_once(Operator const& op) const {
         if (std::ranges::any_of(op.inputs, [&](Variable const* v) { return per_step.contains(v); })) return false;
-        return fits_rows(op);
+        bool const any = std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows.contains(v); });
+        return !any || (!op.code->sums_rows && fits_rows(op));
     }
+    // Those inputs have rows, and no others, of which the operator takes rows.
     bool fits_rows(Operator const& op) const {
-        bool any = false, fits = !op.code->sums_rows;
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-            bool const has_rows = rows.contains(op.inputs[i]);
-            any = any || has_rows;
-            fits = fits && has_rows == takes_rows(op, i);
+            bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+            if (rows.contains(op.inputs[i]) != takes_rows) return false;
         }
-        return fits || !any;
-    }
-    static bool takes_rows(Operator const& op, std::size_t i) {
-        return (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
-    }
-
-    bool sums_over_rows(Operator const& op) const {
-        bool fits = op.code->sums_rows;
-        for (std::size_t i = 0; i < op.inputs.size(); ++i)
-            fits = fits && rows.contains(op.inputs[i]) == takes_rows(op, i);
-        return fits;
+        return true;
     }
 
     void add_outputs(Operator const& op, bool is_once) {
@@ -136,7 +126,7 @@ private:
     }
 
     void add_backward(Operator& op, bool after_the_loop) {
-        bool const is_once = after_the_loop || sums_over_rows(op);
+        bool const is_once = after_the_loop || (op.code->sums_rows && fits_rows(op));
         (is_once ? back_once : back_each).push_back(&op);
         add_outputs(op, is_once);
     }

@@ -22,6 +22,12 @@ inline std::string describe(Variable const& v) {
     return v.role() == Role::parameter ? "a parameter" : "a result without a name";
 }
 
+/// Of the variables of an operator those in slot k of so many: one each, but that the first slot holds all that are more.
+inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
+    std::size_t const first = variables.size() - slots + 1;  // as many are in the first one
+    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
+}
+
 /// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
 /// With `within`, writers of variables of other scopes are left out.
 /// errors   GraphError if an operator needs its own result, naming the operators of the cycle
@@ -92,16 +98,16 @@ inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operato
         std::string prefix(op->code->name);
         prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
         auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
-            if (variables.empty()) return;
-            std::size_t const many = variables.size() - slots.size() + 1;  // in the first slot
-            for (std::size_t i = 0; i < variables.size(); ++i) {
-                if (!known.insert(variables[i]).second) continue;
-                bool const in_first = i < many;
+            for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
                 std::string base = prefix;
-                base.append(slots[in_first ? 0 : i - many + 1]).append("_");
-                std::size_t k = in_first ? i : 0;
-                while (!taken.insert(base + std::to_string(k)).second) ++k;
-                names.emplace_back(variables[i], base + std::to_string(k));
+                base.append(slots[k]).append("_");
+                auto const held = in_slot(variables, slots.size(), k);
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (!known.insert(held[i]).second) continue;
+                    std::size_t number = i;
+                    while (!taken.insert(base + std::to_string(number)).second) ++number;
+                    names.emplace_back(held[i], base + std::to_string(number));
+                }
             }
         };
         name(op->inputs, op->code->inputs);

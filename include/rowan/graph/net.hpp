@@ -56,7 +56,7 @@ public:
         net.order_ = detail::trace(outputs);
         net.outputs_.assign(outputs.begin(), outputs.end());
         detail::name_variables(net.order_);
-        net.find_last_uses();
+        net.find_uses();
         return net;
     }
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
@@ -65,30 +65,20 @@ public:
     void append(Operator& op) {
         order_.push_back(&op);
         detail::name_variables(std::span(&order_.back(), 1));
-        find_last_uses();
+        find_uses();
     }
 
     std::span<Operator* const> operators() const noexcept { return order_; }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
-    std::vector<Variable*> inputs() const {
-        std::vector<Variable*> inputs;
-        std::unordered_set<Variable const*> known;
-        for (Operator const* op : order_) {
-            for (Variable* const v : op->inputs) {
-                if (known.insert(v).second) inputs.push_back(v);
-            }
-            known.insert(op->outputs.begin(), op->outputs.end());
-        }
-        return inputs;
-    }
+    std::span<Variable* const> inputs() const noexcept { return inputs_; }
 
     /// Runs the operators on the values of their variables; where `scope` has a variable of that name, on its value instead. Values that
     /// nothing reads any more are let go, those of outputs stay.
     /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
     ///          but for those that an optimizer had changed before
     void run(Scope& scope, Device exec = {}) const {
-        for (Variable* const v : inputs()) {
+        for (Variable* const v : inputs_) {
             if (value(scope, *v).empty())
                 throw GraphError(std::string("the variable \"")
                                      .append(v->name())
@@ -147,7 +137,15 @@ private:
         return there == nullptr ? v.value() : there->value();
     }
 
-    void find_last_uses() {
+    void find_uses() {
+        inputs_.clear();
+        std::unordered_set<Variable const*> known;
+        for (Operator const* op : order_) {
+            for (Variable* const v : op->inputs) {
+                if (known.insert(v).second) inputs_.push_back(v);
+            }
+            known.insert(op->outputs.begin(), op->outputs.end());
+        }
         std::unordered_map<Variable*, std::size_t> last;
         for (std::size_t i = 0; i < order_.size(); ++i) {
             for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
@@ -163,7 +161,7 @@ private:
     }
 
     std::vector<Operator*> order_;
-    std::vector<Variable*> outputs_;
+    std::vector<Variable*> inputs_, outputs_;
     std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
 };
 

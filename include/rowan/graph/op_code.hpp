@@ -43,9 +43,9 @@ struct rule_code {
 /// where it is used: a program carries the operators that its nets use.
 struct op_code {
     std::string_view name;
-    std::span<std::string_view const> inputs, outputs;  // the names of the slots
-    bool variadic;                                      // the first input slot holds any number of values
-    unsigned row_inputs;                                // see row_inputs_of
+    std::span<std::string_view const> inputs,
+        outputs;          // the names of the slots, the first of which may hold any number
+    unsigned row_inputs;  // see row_inputs_of
     bool sums_rows;
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
@@ -484,7 +484,6 @@ public:
     static constexpr op_code value{Op::name,
                                    Op::inputs::names,
                                    Op::outputs::names,
-                                   variadic,
                                    row_inputs_of<Op>,
                                    sums_rows_of<Op>,
                                    &detail::infer_code<Op, variadic>,

@@ -93,9 +93,9 @@ public:
         Value const ends = last_grad.gather(order());
         Value carried;  // the gradient of the state before step t + 1
         for (std::size_t t = steps; t-- > 0;) {
-            Value const ending = ends.slice(size(t + 1), size(t));
+            Value ending = ends.slice(size(t + 1), size(t));
             Value& after_grad = s_.steps[t][number(*net_.after_grad)];
-            after_grad = carried.empty() ? ending.share() : joined({&carried, &ending});
+            after_grad = carried.empty() ? ending.share() : joined(carried, ending);
             for (Operator* const op : net_.back_each) run_step(*op, t);
             if (net_.before_grad == nullptr) {
                 carried = zero_like(step_value(*net_.before, t));
@@ -111,8 +111,8 @@ public:
         }
         std::size_t at = 1;
         if (block_.has_boot) {
-            Value const rest = ends.slice(size(0), s_.map.sequences());
-            *grads[at++] = in_order(joined({&carried, &rest}));
+            Value rest = ends.slice(size(0), s_.map.sequences());
+            *grads[at++] = in_order(joined(carried, rest));
         }
         for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
     }
@@ -132,9 +132,7 @@ private:
     }
     Value in_order(Value const& sorted) const { return sorted.scatter(order()); }
 
-    static Value joined(std::initializer_list<Value const*> parts) {
-        return Value::concat(std::span(parts.begin(), parts.size()));
-    }
+    static Value joined(Value& first, Value& second) { return Value::concat(std::array{&first, &second}); }
 
     Value zero_like(Value const& x) const {
         Value copy = x.share(), zeros;
@@ -160,8 +158,8 @@ private:
         std::vector<Value> pieces;
         for (std::size_t t = s_.steps.size(); t-- > 0;) pieces.push_back(at(t).slice(size(t + 1), size(t)));
         pieces.push_back(empty.slice(size(0), s_.map.sequences()));
-        std::vector<Value const*> parts;
-        for (Value const& piece : pieces) parts.push_back(&piece);
+        std::vector<Value*> parts;
+        for (Value& piece : pieces) parts.push_back(&piece);
         return Value::concat(parts);
     }
 
@@ -177,12 +175,9 @@ private:
         if (Value* const value = outside(v)) return *value;
         Value& all = packed(v);
         if (!all.empty()) return all;
-        std::vector<Value const*> parts;
-        for (auto const& step : s_.steps) parts.push_back(&step[number(v)]);
-        if (net_.rows.contains(&v)) return all = Value::concat(parts);
-        std::vector<Value*> summands;
-        for (auto& step : s_.steps) summands.push_back(&step[number(v)]);
-        return sum(summands, all);
+        std::vector<Value*> parts;
+        for (auto& step : s_.steps) parts.push_back(&step[number(v)]);
+        return net_.rows.contains(&v) ? all = Value::concat(parts) : sum(parts, all);
     }
 
     Value& sum(std::vector<Value*> const& parts, Value& all) const {
@@ -295,7 +290,7 @@ inline constexpr std::array<std::string_view, 3> rnn_outputs{"out", "last", "sco
 inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
 inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
 
-inline constexpr op_code rnn_grad_code{"rnn_grad", rnn_grad_inputs, rnn_grad_outputs, true, 0,
+inline constexpr op_code rnn_grad_code{"rnn_grad", rnn_grad_inputs, rnn_grad_outputs, 0,
                                        false,      &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 0},
@@ -307,14 +302,7 @@ inline constexpr std::array<rule_code, 1> rnn_rules{rule_code{&rnn_grad_code, rn
 
 /// The recurrent operator: inputs are x, the boot state where there is one, and what the step reads from outside; results are the outputs
 /// of all steps with the levels of x, the state of every sequence after its last step, and the scopes of the steps.
-inline constexpr op_code rnn_code{"rnn",
-                                  detail::rnn_inputs,
-                                  detail::rnn_outputs,
-                                  true,
-                                  0,
-                                  false,
-                                  &detail::infer_rnn,
-                                  &detail::run_rnn,
-                                  detail::rnn_rules};
+inline constexpr op_code rnn_code{"rnn", detail::rnn_inputs, detail::rnn_outputs, 0,
+                                  false, &detail::infer_rnn, &detail::run_rnn,    detail::rnn_rules};
 
 }  // namespace rowan::inline v0

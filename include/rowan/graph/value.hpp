@@ -108,7 +108,7 @@ public:
     Value gather(std::span<std::int64_t const> from) const { return held().gather(from); }
     Value scatter(std::span<std::int64_t const> to) const { return held().scatter(to); }
     /// The rows of all, one after the other, without levels.
-    static Value concat(std::span<Value const* const> parts) {
+    static Value concat(std::span<Value* const> parts) {
         if (parts.empty()) throw ShapeError("parts", "0", "at least 1");
         return parts[0]->held().concat(parts);
     }
@@ -153,7 +153,7 @@ private:
         virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
         virtual Value gather(std::span<std::int64_t const>) const { no_rows(); }
         virtual Value scatter(std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(std::span<Value const* const>) const { no_rows(); }
+        virtual Value concat(std::span<Value* const>) const { no_rows(); }
         virtual Elements elements() const { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
@@ -221,7 +221,7 @@ private:
                 to.size(), [&](std::size_t i) { return x.data() + i * x.row_size(); },
                 [&](std::size_t i) { return static_cast<std::size_t>(to[i]); });
         }
-        Value concat(std::span<Value const* const> parts) const override {
+        Value concat(std::span<Value* const> parts) const override {
             auto shape = value.shape();
             shape[0] = 0;
             for (Value const* part : parts) {

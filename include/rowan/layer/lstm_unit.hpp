@@ -1,22 +1,15 @@
 // rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with parameters of its own.
 #pragma once
 
-#include <rowan/layer/fc.hpp>
+#include <rowan/detail/cell_layer.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/op/concat.hpp>
 #include <rowan/op/lstm_unit.hpp>
 #include <rowan/op/split.hpp>
 
-#include <cmath>
-#include <cstdint>
-#include <optional>
-
 namespace rowan::inline v0::layer {
 
-struct LstmOptions {
-    std::int64_t size = 0;               ///< of the output and of the cell
-    std::optional<Uniform> weight = {};  ///< of all weights and biases; ±1/√size unless given
-};
+using LstmOptions = CellOptions;
 
 /// A step, see rowan::lstm_unit. The state is the output and the cell side by side, so a layer of `size` has a memory of 2 · size:
 ///     auto h = layer::rnn(x, 2 * 64, [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
@@ -25,16 +18,13 @@ struct LstmOptions {
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
-    double const bound = 1 / std::sqrt(static_cast<double>(options.size));
-    Uniform const first = options.weight.value_or(Uniform{-bound, bound});
-    auto const gates = fc(x, {.output_size = 4 * options.size, .weight = first, .bias = first});
-    auto const w = parameter<T, Device>({options.size, 4 * options.size}, first);
-    auto const b = parameter<T, Device>({4 * options.size}, first);
+    detail::Gates<T, Device> const gates(4, x, options);
     Scope& scope = default_scope();
     auto const& parts =
         scope.new_op<split_op, Device, T>({&*before}, {.sections = {options.size, options.size}, .axis = 1}).outputs;
     auto const& made =
-        scope.new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates, parts[0], parts[1], &*w, &*b}).outputs;
+        scope.new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, parts[0], parts[1], &*gates.w, &*gates.b})
+            .outputs;
     Var<T, Device> const h(*made[0]);
     return {h, apply<concat_op>({.axis = 1}, h, Var<T, Device>(*made[1]))};
 }

@@ -1,8 +1,8 @@
 // rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
 #pragma once
 
+#include <rowan/detail/random.hpp>
 #include <rowan/layer/var.hpp>
-#include <rowan/op/dropout.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -41,7 +41,7 @@ Tensor<double> accuracy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label) {
     detail::check_one_per_row("label", label, n);
     detail::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
     std::atomic<std::size_t> right{0};
-    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         std::size_t count = 0;
         for (std::size_t i = begin; i < end; ++i) {
             auto const k = static_cast<std::size_t>(label.data()[i]);

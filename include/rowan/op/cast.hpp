@@ -4,8 +4,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/typed_name.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -65,12 +65,10 @@ template <class To, class From>
 Tensor<To> cast(Cpu exec, Tensor<From> const& x) {
     static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
     From const* const from = x.data();
-    bool const serial = detail::threads_for(exec, x.size()) == 1;
-    std::size_t const grain = serial ? x.size() : detail::elementwise_grain;
     if constexpr (detail::cast_may_fail<To, From>) {
         std::atomic<bool> good{true};
         auto const fits = [&](std::size_t i) { return detail::holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+        detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
             bool all = true;
             for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
             if (!all) good = false;
@@ -85,7 +83,7 @@ Tensor<To> cast(Cpu exec, Tensor<From> const& x) {
     }
     auto out = Tensor<To>::from_shape(x.shape());
     To* const to = out.data();
-    parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) to[i] = detail::cast_element<To>(from[i]);
     });
     return out;
@@ -124,7 +122,7 @@ struct cast_grad_op {
 /// The type of the result is that of the operator: cast_f32 and so on.
 template <class To>
 struct cast_op {
-    static constexpr std::string_view name = detail::typed_name<detail::cast_family, To>::value;
+    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<cast_grad_op>;

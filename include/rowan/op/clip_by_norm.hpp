@@ -2,10 +2,9 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
-#include <rowan/sparse/scale.hpp>
+#include <rowan/op/scale.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 
 #include <cmath>
@@ -37,11 +36,8 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T>
 Tensor<T> times(Cpu exec, Tensor<T> const& x, double factor) {
-    using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::clip_by_norm: integers have no norm to be scaled to");
-    if (factor == 1.0) return x.share();
-    return zip_elements<S>(
-        exec, [=]<class V>(V const& a) { return product(a, constant<V>(factor)); }, x);
+    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: integers have no norm to be scaled to");
+    return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T>
 SelectedRows<T> times(Cpu exec, SelectedRows<T> const& g, double factor) {

@@ -20,12 +20,10 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-[[noreturn]] inline void nothing_to_join() { throw ShapeError("x.size()", "0", "at least 1"); }
-
 /// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
 template <class T>
 std::size_t check_joinable(std::vector<Tensor<T>> const& x, std::int64_t axis) {
-    if (x.empty()) nothing_to_join();
+    check_some(x.size());
     std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
     for (std::size_t k = 1; k < x.size(); ++k) {
         if (x[k].dimension() != rank)
@@ -91,7 +89,7 @@ struct concat_op {
     };
 
     static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
-        if (x.empty()) detail::nothing_to_join();
+        detail::check_some(x.size());
         spec::dense("concat: x", x[0]);
         std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
         VarSpec out = x[0];

@@ -50,7 +50,7 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label, Re
     static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
     detail::check_labels(exec, "x", x, label);
     std::vector<S> losses(x.shape(0));
-    detail::for_matrix_rows(exec, losses.size(), 1, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, losses.size(), 1, [&](std::size_t begin, std::size_t end) {
         using std::log;
         for (std::size_t i = begin; i < end; ++i) {
             T const* const p = x.data() + i * x.shape(1) + static_cast<std::size_t>(label.data()[i]);
@@ -71,7 +71,7 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<T> const& label, Re
     detail::check_soft_labels(x, label);
     std::size_t const classes = x.shape(1);
     std::vector<S> losses(x.shape(0));
-    detail::for_matrix_rows(exec, losses.size(), classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, losses.size(), classes, [&](std::size_t begin, std::size_t end) {
         using std::log;
         S const zero = detail::constant<S>(0.0);
         std::vector<S> terms(classes);
@@ -103,7 +103,7 @@ Tensor<T> cross_entropy_grad(Cpu exec, Tensor<T> const& x, Tensor<I> const& labe
     std::size_t const classes = x.shape(1);
     auto x_grad = Tensor<T>::from_shape(x.shape());
     T* const to = x_grad.data();
-    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         std::fill(to + begin * classes, to + end * classes, dtype<T>::narrow(detail::constant<S>(0.0)));
         for (std::size_t i = begin; i < end; ++i) {
             std::size_t const at = i * classes + static_cast<std::size_t>(label.data()[i]);
@@ -128,7 +128,7 @@ Tensor<T> cross_entropy_grad(Cpu exec, Tensor<T> const& x, Tensor<T> const& labe
     detail::check_reduced("out_grad", out_grad, reduction, n);
     auto x_grad = Tensor<T>::from_shape(x.shape());
     T* const to = x_grad.data();
-    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         S const zero = detail::constant<S>(0.0);
         for (std::size_t i = begin; i < end; ++i) {
             S const g = zero - detail::loss_grad(out_grad, reduction, i, n);

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/random.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -19,19 +20,6 @@
 namespace rowan::inline v0 {
 
 namespace detail {
-
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-constexpr std::uint64_t mix_bits(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
-/// Number i of the splitmix64 sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
-constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    std::uint64_t const state = mix_bits(seed) + (i + 1) * 0x9E3779B97F4A7C15U;
-    return static_cast<double>(mix_bits(state) >> 11) * 0x1p-53;
-}
 
 inline void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) throw ValueError("probability", probability, "in [0, 1)");
@@ -59,9 +47,7 @@ std::tuple<Tensor<T>, Tensor<std::uint8_t>> dropout(Cpu exec, Tensor<T> const& x
     T const* const from = x.data();
     T* const to = out.data();
     std::uint8_t* const kept = mask.data();
-    bool const serial = detail::threads_for(exec, x.size()) == 1;
-    std::size_t const grain = serial ? x.size() : detail::elementwise_grain;
-    parallel_for(exec, x.size(), grain, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) kept[i] = detail::uniform_at(seed, i) >= probability ? 1 : 0;
         for (std::size_t i = begin; i < end; ++i) {
             S const scaled = detail::product(detail::load<S>(from + i), factor);
@@ -87,9 +73,7 @@ Tensor<T> dropout_grad(Cpu exec, Tensor<std::uint8_t> const& mask, Tensor<T> con
     auto x_grad = Tensor<T>::from_shape(out_grad.shape());
     S const factor = detail::constant<S>(1 / (1 - probability));
     T* const to = x_grad.data();
-    bool const serial = detail::threads_for(exec, mask.size()) == 1;
-    std::size_t const grain = serial ? mask.size() : detail::elementwise_grain;
-    parallel_for(exec, mask.size(), grain, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, mask.size(), 1, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             S const scaled = detail::product(detail::load<S>(out_grad.data() + i), factor);
             detail::store(mask.data()[i] != 0 ? scaled : detail::constant<S>(0.0), to + i);

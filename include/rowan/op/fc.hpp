@@ -18,8 +18,8 @@ namespace rowan::inline v0 {
 /// cost     2 · n · inputs · outputs operations, by a BLAS for float and double; the same bits for any number of threads
 template <class T>
 Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b) {
-    detail::check_matrix("x", x);
-    detail::check_matrix("w", w);
+    detail::check_rank("x", x, 2);
+    detail::check_rank("w", w, 2);
     std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
     if (w.shape(0) != inputs)
         throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");

@@ -4,8 +4,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
+#include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/typed_name.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -58,7 +58,7 @@ Tensor<T, Device> fill(Dims const& dims, double value) {
 /// The element type is that of the operator, as no input has one: fill_f32 and so on.
 template <class T>
 struct fill_op {
-    static constexpr std::string_view name = detail::typed_name<detail::fill_family, T>::value;
+    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;

@@ -56,7 +56,7 @@ template <class T>
 std::tuple<Tensor<T>, Tensor<T>, Tensor<T>> gru_unit_grad(Cpu exec, Tensor<T> const& saved, Tensor<T> const& h_prev,
                                                           Tensor<T> const& w, Tensor<T> const& h_grad) {
     using S = detail::sum_t<T>;
-    detail::check_matrix("h_prev", h_prev);
+    detail::check_rank("h_prev", h_prev, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::check_rows_like("saved", saved, n, 4 * size);
     detail::check_rows_like("h_grad", h_grad, n, size);

@@ -62,7 +62,7 @@ template <class T>
 std::tuple<Tensor<T>, Tensor<T>> lstm_unit_grad(Cpu exec, Tensor<T> const& saved, Tensor<T> const& c_prev,
                                                 Tensor<T> const& h_grad, Tensor<T> const& c_grad) {
     using S = detail::sum_t<T>;
-    detail::check_matrix("c_prev", c_prev);
+    detail::check_rank("c_prev", c_prev, 2);
     std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
     detail::check_rows_like("saved", saved, n, 5 * size);
     detail::check_rows_like("h_grad", h_grad, n, size);

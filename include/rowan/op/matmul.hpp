@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/matmul.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -13,23 +13,14 @@
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-template <class T>
-void check_matrix(char const* field, Tensor<T> const& x) {
-    if (x.dimension() != 2) throw ShapeError(std::string(field) + " rank", std::to_string(x.dimension()), "2");
-}
-
-}  // namespace detail
-
 /// The product x · y, either of them transposed where its flag says so.
 /// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
 /// errors   ShapeError if one is no matrix or the inner dims differ
 /// cost     2 · n · k · m operations, by a BLAS for float and double; the same bits for any number of threads
 template <class T>
 Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpose_x = false, bool transpose_y = false) {
-    detail::check_matrix("x", x);
-    detail::check_matrix("y", y);
+    detail::check_rank("x", x, 2);
+    detail::check_rank("y", y, 2);
     std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
                       m = y.shape(transpose_y ? 0 : 1);
     if (std::size_t const inner = y.shape(transpose_y ? 1 : 0); inner != k) {

@@ -1,6 +1,8 @@
 // rowan/op/slots.hpp: slots, the names of what an operator reads and writes.
 #pragma once
 
+#include <rowan/detail/joined_name.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -26,19 +28,18 @@ struct slots {
     }();
 };
 
+namespace detail {
+
+struct grad_suffix {
+    static constexpr std::string_view name = "@GRAD";
+};
+
+}  // namespace detail
+
 /// The gradient of what is in a slot, named as in descriptors: w@GRAD.
 template <class Slot>
 struct grad_of {
-private:
-    static constexpr std::string_view suffix = "@GRAD";
-    static constexpr auto text = [] {
-        std::array<char, Slot::name.size() + suffix.size()> text{};
-        std::copy(suffix.begin(), suffix.end(), std::copy(Slot::name.begin(), Slot::name.end(), text.begin()));
-        return text;
-    }();
-
-public:
-    static constexpr std::string_view name{text.data(), text.size()};
+    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 
 /// The slots that many operators have. An operator of a user's own may bring others: any type with a `name`.
@@ -66,7 +67,6 @@ ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(velocity)
-ROWAN_SLOT(mean_grad)
 ROWAN_SLOT(linear)
 #undef ROWAN_SLOT
 

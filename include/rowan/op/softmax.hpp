@@ -30,7 +30,7 @@ Tensor<T> softmax(Cpu exec, Tensor<T> const& x) {
     if (classes == 0) return out;
     T const* const from = x.data();
     T* const to = out.data();
-    detail::for_matrix_rows(exec, x.shape(0), classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, x.shape(0), classes, [&](std::size_t begin, std::size_t end) {
         std::vector<S> e(classes);
         for (std::size_t i = begin; i < end; ++i) {
             T const* const row = from + i * classes;
@@ -55,7 +55,7 @@ Tensor<T> softmax_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad
     auto x_grad = Tensor<T>::from_shape(out.shape());
     T const *const y = out.data(), *const g = out_grad.data();
     T* const to = x_grad.data();
-    detail::for_matrix_rows(exec, out.shape(0), classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, out.shape(0), classes, [&](std::size_t begin, std::size_t end) {
         std::vector<S> products(classes);
         auto const times = [](auto const& a, auto const& b) { return detail::product(a, b); };
         for (std::size_t i = begin; i < end; ++i) {

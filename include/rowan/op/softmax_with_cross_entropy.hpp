@@ -37,7 +37,7 @@ std::tuple<Tensor<T>, Tensor<T>> softmax_with_cross_entropy(Cpu exec, Tensor<T> 
     auto softmax = Tensor<T>::from_shape(x.shape());
     std::vector<S> losses(n);
     T* const to = softmax.data();
-    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         using std::log;
         std::vector<S> e(classes);
         for (std::size_t i = begin; i < end; ++i) {
@@ -65,7 +65,7 @@ Tensor<T> softmax_with_cross_entropy_grad(Cpu exec, Tensor<T> const& softmax, Te
     detail::check_reduced("out_grad", out_grad, reduction, n);
     auto x_grad = Tensor<T>::from_shape(softmax.shape());
     T* const to = x_grad.data();
-    detail::for_matrix_rows(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             T const* const p = softmax.data() + i * classes;
             S const g = detail::loss_grad(out_grad, reduction, i, n);

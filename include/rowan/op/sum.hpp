@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/pieces.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/scatter_add.hpp>
@@ -17,38 +18,23 @@
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-inline std::string summand(std::size_t i) {
-    std::string name("x[");
-    return name.append(std::to_string(i)).append("]");
-}
-
-inline void check_summands(std::size_t count) {
-    if (count == 0) throw ShapeError("x.size()", "0", "at least 1");
-}
-
-}  // namespace detail
-
 /// The sum of tensors of one shape, added in their order.
 /// errors   ShapeError if there are none or shapes differ
 /// cost     one read of each and one write of the result
 template <class T>
 Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x) {
     using S = detail::sum_t<T>;
-    detail::check_summands(x.size());
-    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::summand(i).c_str(), x[i], x[0]);
+    detail::check_some(x.size());
+    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
     auto out = Tensor<T>::from_shape(x[0].shape());
-    bool const serial = detail::threads_for(exec, out.size()) == 1;
-    parallel_for(exec, out.size(), serial ? out.size() : detail::elementwise_grain,
-                 [&](std::size_t begin, std::size_t end) {
-                     detail::each_lane<S>(end - begin, [&]<class V>(std::size_t i) {
-                         V total = detail::load<V>(x[0].data() + begin + i);
-                         for (std::size_t k = 1; k < x.size(); ++k)
-                             total = detail::plus(total, detail::load<V>(x[k].data() + begin + i));
-                         detail::store(total, out.data() + begin + i);
-                     });
-                 });
+    detail::for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
+        detail::each_lane<S>(end - begin, [&]<class V>(std::size_t i) {
+            V total = detail::load<V>(x[0].data() + begin + i);
+            for (std::size_t k = 1; k < x.size(); ++k)
+                total = detail::plus(total, detail::load<V>(x[k].data() + begin + i));
+            detail::store(total, out.data() + begin + i);
+        });
+    });
     return out;
 }
 
@@ -58,14 +44,15 @@ Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x) {
 template <class T>
 SelectedRows<T> sum(Cpu exec, std::vector<SelectedRows<T>> const& x) {
     static_cast<void>(thread_count(exec));
-    detail::check_summands(x.size());
+    detail::check_some(x.size());
     std::size_t rows = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
         SelectedRows<T>::check_value(x[i].value(), x[i].rows().size());
         if (x[i].height() != x[0].height())
-            throw ShapeError(detail::summand(i) + ".height()", std::to_string(x[i].height()),
+            throw ShapeError(detail::part_name("x", i) + ".height()", std::to_string(x[i].height()),
                              std::to_string(x[0].height()));
-        detail::check_trailing(detail::summand(i).append(".value()").c_str(), x[i].value(), x[0].value().shape());
+        detail::check_trailing(detail::part_name("x", i).append(".value()").c_str(), x[i].value(),
+                               x[0].value().shape());
         rows += x[i].rows().size();
     }
     auto shape = x[0].value().shape();
@@ -87,7 +74,7 @@ template <class T>
 Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x, std::vector<SelectedRows<T>> const& sparse) {
     for (SelectedRows<T> const& g : sparse) {
         SelectedRows<T>::check_value(g.value(), g.rows().size());
-        detail::check_summands(x.size());
+        detail::check_some(x.size());
         detail::check_height("x[0]", x[0], g.height());
         detail::check_trailing("x[0]", x[0], g.value().shape());
     }

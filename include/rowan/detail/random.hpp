@@ -1,0 +1,21 @@
+// rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
+#pragma once
+
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+constexpr std::uint64_t mix_bits(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// Number i of the splitmix64 sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t const state = mix_bits(seed) + (i + 1) * 0x9E3779B97F4A7C15U;
+    return static_cast<double>(mix_bits(state) >> 11) * 0x1p-53;
+}
+
+}  // namespace rowan::inline v0::detail
