@@ -1,56 +1,46 @@
 // rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
 #pragma once
 
+#include <rowan/detail/blocks.hpp>
+
+#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <limits>
 #include <new>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace rowan::inline v0 {
 
 /// A standard allocator whose blocks start at a multiple of 64 bytes and are not initialised. From 4 MiB on a block fills whole
 /// 2 MiB pages and asks the system to back them by huge ones: rows read at random are then found without a page walk.
+/// Blocks come from the thread's MemoryPool where there is one, and go back to it.
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
     using value_type = T;
 
-    static constexpr std::size_t alignment = alignof(T) > 64 ? alignof(T) : 64;
-    static constexpr std::size_t huge_page = std::size_t{2} << 20;
-    static constexpr std::size_t huge_from = 2 * huge_page;
+    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    static constexpr std::size_t huge_page = detail::huge_page;
+    static constexpr std::size_t huge_from = detail::huge_from;
 
     Allocator() = default;
     template <class U>
     Allocator(Allocator<U> const&) noexcept {}
 
     [[nodiscard]] T* allocate(std::size_t n) {
-        if (n > (std::numeric_limits<std::size_t>::max() / 2 - 2 * huge_page) / sizeof(T))
-            throw std::bad_array_new_length();
+        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
-        bool const huge = bytes >= huge_from;
-        std::size_t const step = huge ? huge_page : alignment;
-        std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-        // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
-        char* const memory = static_cast<char*>(::operator new(whole + step));
-        char* const block = memory + (step - reinterpret_cast<std::uintptr_t>(memory) % step);
-        static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(memory),
-                      "there is room for a pointer before the block");
-        std::memcpy(block - sizeof(memory), &memory, sizeof(memory));
-#ifdef MADV_HUGEPAGE
-        if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
-#endif
-        return reinterpret_cast<T*>(block);
+        detail::FreeBlocks* const pool = alignment == detail::block_alignment ? detail::current_pool() : nullptr;
+        auto* const block = pool == nullptr ? detail::new_block(bytes, alignment, nullptr) : pool->take(bytes);
+        return reinterpret_cast<T*>(block + 1);
     }
 
     void deallocate(T* block, std::size_t) noexcept {
-        void* memory = nullptr;
-        std::memcpy(&memory, reinterpret_cast<char*>(block) - sizeof(memory), sizeof(memory));
-        ::operator delete(memory);
+        detail::BlockHeader* const header = detail::header_of(block);
+        if (header->pool == nullptr) {
+            ::operator delete(header->memory);
+        } else {
+            header->pool->put(header);
+        }
     }
 
     template <class U>

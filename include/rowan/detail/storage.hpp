@@ -98,7 +98,8 @@ private:
     static std::shared_ptr<T> make(std::size_t n) {
         if (n == 0) return nullptr;
         Allocator<T> memory;
-        return std::shared_ptr<T>(memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); });
+        return std::shared_ptr<T>(
+            memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); }, memory);
     }
 
     bool fits(std::size_t n) const noexcept {

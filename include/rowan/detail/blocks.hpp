@@ -1,0 +1,153 @@
+// rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+class FreeBlocks;
+
+/// Stands before each block.
+struct BlockHeader {
+    void* memory;       // what the system gave
+    FreeBlocks* pool;   // where the block goes when it is let go of; none: to the system
+    std::size_t bytes;  // there is room for
+    BlockHeader* next;  // of the free ones
+};
+
+inline constexpr std::size_t block_alignment = 64;
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t huge_from = 2 * huge_page;
+
+/// A block with room for so many bytes, on whole huge pages where it is large.
+/// errors   std::bad_alloc
+inline BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
+    bool const huge = bytes >= huge_from;
+    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
+    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
+    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const first = memory + sizeof(BlockHeader);
+    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
+#ifdef MADV_HUGEPAGE
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+#endif
+    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, whole, nullptr};
+}
+
+/// Free blocks by size. They live as long as their pool and all blocks that are in use.
+class FreeBlocks {
+public:
+    explicit FreeBlocks(std::size_t most) : most_(most) {}
+    FreeBlocks(FreeBlocks const&) = delete;
+    FreeBlocks& operator=(FreeBlocks const&) = delete;
+
+    /// A block with room for so many bytes; a free one has less than twice as much.
+    /// errors   std::bad_alloc
+    BlockHeader* take(std::size_t bytes) {
+        std::size_t const first = at_least(bytes);
+        {
+            std::scoped_lock const lock(mutex_);
+            for (std::size_t c = first; c < std::min(first + steps, free_.size()); ++c) {
+                BlockHeader* const block = free_[c];
+                if (block == nullptr) continue;
+                free_[c] = block->next;
+                kept_ -= block->bytes;
+                ++users_;
+                return block;
+            }
+        }
+        BlockHeader* const block = new_block(size_of(first), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+        return block;
+    }
+
+    /// Takes back what `take` gave.
+    void put(BlockHeader* block) noexcept {
+        std::unique_lock lock(mutex_);
+        if (!closed_ && block->bytes <= most_ - kept_) {
+            BlockHeader*& top = free_[at_most(block->bytes)];
+            block->next = top;
+            top = block;
+            kept_ += block->bytes;
+            block = nullptr;
+        }
+        leave(lock);
+        if (block != nullptr) ::operator delete(block->memory);
+    }
+
+    /// Gives the free blocks back to the system.
+    void clear() noexcept {
+        std::scoped_lock const lock(mutex_);
+        clear_locked();
+    }
+    std::size_t kept() const noexcept {
+        std::scoped_lock const lock(mutex_);
+        return kept_;
+    }
+
+    /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
+    void close() noexcept {
+        std::unique_lock lock(mutex_);
+        clear_locked();
+        closed_ = true;
+        leave(lock);
+    }
+
+private:
+    // Sizes, `steps` of them from each power of two to the next: 64, 72, 80 ... 128, 144 ...
+    static constexpr std::size_t steps = 8, smallest = 64;
+    static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 3); }
+    static constexpr std::size_t at_most(std::size_t bytes) {
+        auto const power = static_cast<std::size_t>(std::bit_width(bytes)) - 1;
+        return (power - 6) * steps + (bytes >> (power - 3)) - steps;
+    }
+    static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
+
+    void clear_locked() noexcept {
+        for (BlockHeader*& top : free_) {
+            while (top != nullptr) {
+                void* const memory = top->memory;
+                top = top->next;
+                ::operator delete(memory);
+            }
+        }
+        kept_ = 0;
+    }
+
+    void leave(std::unique_lock<std::mutex>& lock) noexcept {
+        bool const last = --users_ == 0;
+        lock.unlock();
+        if (last) delete this;
+    }
+
+    std::mutex mutable mutex_;
+    std::array<BlockHeader*, (64 - 6) * steps> free_{};
+    std::size_t most_, kept_ = 0;
+    std::size_t users_ = 1;  // the pool, and blocks in use
+    bool closed_ = false;
+};
+
+/// The pool that this thread takes its blocks from, or none.
+inline FreeBlocks*& current_pool() noexcept {
+    thread_local FreeBlocks* pool = nullptr;
+    return pool;
+}
+
+inline BlockHeader* header_of(void* block) noexcept {
+    return std::launder(reinterpret_cast<BlockHeader*>(static_cast<char*>(block) - sizeof(BlockHeader)));
+}
+
+}  // namespace rowan::inline v0::detail
