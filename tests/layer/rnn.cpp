@@ -2,6 +2,7 @@
 #include <rowan/layer/rnn.hpp>
 
 #include "catch.hpp"
+#include "finite_differences.hpp"
 #include "inputs.hpp"
 
 #include <rowan/layer/data.hpp>
@@ -14,7 +15,6 @@
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/train.hpp>
-#include <rowan/sparse/to_dense.hpp>
 
 #include <array>
 #include <cmath>
@@ -22,62 +22,9 @@
 namespace {
 
 using namespace rowan;
+using namespace test;
 
 Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
-
-Tensor<double> values(Tensor<double>::shape_type const& shape, std::uint64_t seed) {
-    inputs::Random random(seed);
-    auto t = Tensor<double>::from_shape(shape);
-    for (double& x : t) x = static_cast<double>(random.below(2'000'001) - 1'000'000) / 1'000'003;
-    return t;
-}
-
-Tensor<double> dense(Value const& v) {
-    return v.is<SelectedRows<double>>() ? to_dense(v.get<SelectedRows<double>>()) : v.get<LoDTensor<double>>().value();
-}
-
-/// Central differences of cost for every parameter; `sparse`: the one whose gradient must be row-sparse.
-void check(layer::Var<double> const& cost, std::string const& sparse = "") {
-    Scope& scope = cost->scope();
-    auto const forward = Net<>::trace_and_build(*cost);
-    auto const gradients = append_backward<double>(*cost);
-    std::vector<Variable*> outputs{&*cost};
-    std::uint64_t seed = 0;
-    for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
-        if (g.parameter->value().empty()) g.parameter->initialize(g.parameter->value(), ++seed);
-    }
-    Net<>::trace_and_build(outputs).run(scope);
-    std::vector<Tensor<double>> found;
-    for (auto const& g : gradients) {
-        found.push_back(dense(g.gradient->value()));
-        CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == sparse));
-    }
-    for (std::size_t p = 0; p < gradients.size(); ++p) {
-        Tensor<double>& w = gradients[p].parameter->value().get<LoDTensor<double>>().value();
-        REQUIRE(found[p].shape() == w.shape());
-        for (std::size_t k = 0; k < w.size(); ++k) {
-            double const before = w.data()[k], step = 1e-5;
-            auto const loss = [&](double x) {
-                w.data()[k] = x;
-                forward.run(scope);
-                return cost->value().get<LoDTensor<double>>().value()(0);
-            };
-            double const numeric = (loss(before + step) - loss(before - step)) / (2 * step);
-            w.data()[k] = before;
-            CAPTURE(gradients[p].parameter->name(), k, numeric, found[p].data()[k]);
-            CHECK(std::abs(numeric - found[p].data()[k]) <= 1e-8 * (1 + std::abs(numeric)));
-        }
-    }
-}
-
-void feed(Scope& scope, char const* name, Value&& value) { scope.get(name).value() = std::move(value); }
-template <class V>
-Value value(V v) {
-    Value holder;
-    holder.set(std::move(v));
-    return holder;
-}
 
 }  // namespace
 
@@ -91,7 +38,7 @@ TEST_CASE("a recurrent layer is the loop over each sequence alone", "[layer]") {
     });
     auto const net = Net<>::trace_and_build(std::array{&*run.output, &*run.last});
     auto const rows = values({13, 2}, 1);
-    feed(scope, "x", value(LoDTensor<double>(rows, lod)));
+    feed(scope, "x", LoDTensor<double>(rows, lod));
     std::uint64_t seed = 10;
     std::vector<Tensor<double>> p;  // w and b of x, then of the state
     for (Variable* const v : net.inputs()) {
@@ -125,10 +72,10 @@ TEST_CASE("every gradient of a recurrent layer is that of central differences", 
             auto const now = layer::gru_unit(x_t, before, {.size = 4});
             return layer::Step{layer::fc(now, {.output_size = 2}), now};
         });
-        feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
+        feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
         auto const y = layer::data<double>("y", {UNK, last ? 4 : 2});
-        feed(scope, "y", value(LoDTensor<double>(values({last ? 5u : 13u, last ? 4u : 2u}, 2))));
-        check(layer::mse(last ? run.last : run.output, y));
+        feed(scope, "y", LoDTensor<double>(values({last ? 5u : 13u, last ? 4u : 2u}, 2)));
+        check_gradients(layer::mse(last ? run.last : run.output, y));
     }
 }
 
@@ -137,10 +84,10 @@ TEST_CASE("every gradient of an LSTM is that of central differences", "[layer]")
     ScopeGuard const guard(scope);
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     auto const h = layer::rnn(x, 6, [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 3}); });
-    feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
+    feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
     auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
-    check(layer::mse(h, y));
+    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
+    check_gradients(layer::mse(h, y));
 }
 
 TEST_CASE("a table looked up within the step has a row-sparse gradient", "[layer]") {
@@ -152,10 +99,10 @@ TEST_CASE("a table looked up within the step has a row-sparse gradient", "[layer
         auto const now = layer::gru_unit(layer::embedding(id, table), before, {.size = 3});
         return layer::Step{now, now};
     });
-    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 2, 3, 4, 5, 6, 1, 1, 0, 2, 3, 3, 6}, lod)));
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 5, 6, 1, 1, 0, 2, 3, 3, 6}, lod));
     auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
-    check(layer::mse(h, y), "table");
+    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
+    check_gradients(layer::mse(h, y), "table");
 }
 
 TEST_CASE("a boot state gets its gradient, and follows the order of the sequences", "[layer]") {
@@ -166,11 +113,11 @@ TEST_CASE("a boot state gets its gradient, and follows the order of the sequence
         auto const now = layer::tanh(layer::add(x_t, layer::fc(before, {.output_size = 3})));
         return layer::Step{now, now};
     });
-    feed(scope, "x", value(LoDTensor<double>(values({13, 3}, 1), lod)));
-    feed(scope, "z", value(LoDTensor<double>(values({5, 2}, 3))));
+    feed(scope, "x", LoDTensor<double>(values({13, 3}, 1), lod));
+    feed(scope, "z", LoDTensor<double>(values({5, 2}, 3)));
     auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", value(LoDTensor<double>(values({5, 3}, 2))));
-    check(layer::mse(h.last, y));
+    feed(scope, "y", LoDTensor<double>(values({5, 3}, 2)));
+    check_gradients(layer::mse(h.last, y));
 }
 
 TEST_CASE("what a step does not need the state for runs once for all steps, and gradients of weights are one product", "[layer]") {
@@ -181,14 +128,14 @@ TEST_CASE("what a step does not need the state for runs once for all steps, and 
         return layer::Step{now, now};
     });
     auto const block = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get());
-    REQUIRE(block->net.once.size() == 1);
-    CHECK(block->net.once[0]->code->name == "fc");
-    REQUIRE(block->net.each.size() == 1);
+    auto const& forward = block->net.forward;
+    REQUIRE((forward.before.size() == 1 && forward.each.size() == 1 && forward.after.empty()));
+    CHECK(forward.before[0].op->code->name == "fc");
     append_backward<double>(*layer::mse(h, layer::data<double>("y", {UNK, 4})));
     std::vector<std::string_view> each;
-    for (Operator const* op : block->net.back_each) each.push_back(op->code->name);
+    for (auto const& step : block->net.backward.each) each.push_back(step.op->code->name);
     CHECK((each == std::vector<std::string_view>{"sum", "gru_unit_grad"}));
-    CHECK(block->net.back_once.size() >= 4);  // of w_h, b_h, w_x, b_x
+    CHECK(block->net.backward.after.size() >= 4);  // of w_h, b_h, w_x, b_x
 }
 
 TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on with the next batch", "[layer]") {
@@ -202,7 +149,7 @@ TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on wi
     auto const h = layer::rnn(x, 2, step);
     auto const net = Net<>::trace_and_build(*h);
     auto const text = [&](LoDTensor<float> const& batch) {
-        feed(scope, "x", value(batch.share()));
+        feed(scope, "x", batch.share());
         try {
             net.run(scope);
         } catch (Error const& e) {
@@ -231,10 +178,10 @@ TEST_CASE("an id outside the table in the middle of a step is named", "[layer]")
     });
     table->initialize(table->value(), 1);
     auto const net = Net<>::trace_and_build(*h);
-    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}})));
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}}));
     CHECK_THROWS_AS(net.run(scope), IndexError);
     CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
-    feed(scope, "ids", value(LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}})));
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}}));
     net.run(scope);
 }
 
@@ -292,11 +239,11 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[la
         auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<sum_rows_op>({}, layer::embedding(ids, table))));
         return layer::Step{now, now};
     });
-    feed(scope, "x", value(LoDTensor<double>(values({13, 2}, 1), lod)));
-    feed(scope, "ids", value(LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 1, 3})));
+    feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
+    feed(scope, "ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 1, 3}));
     auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", value(LoDTensor<double>(values({13, 3}, 2))));
-    check(layer::mse(h, y), "table");
+    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
+    check_gradients(layer::mse(h, y), "table");
 }
 
 TEST_CASE("a step whose result is the same for all sequences is refused when the layer is made", "[layer]") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/core/memory_pool.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/backward.hpp>
@@ -97,6 +98,7 @@ public:
 
     /// One batch. Parameters change only if its cost is finite.
     double step(Feeds const& feeds, Device exec) {
+        MemoryPool::Guard const guard(pool_);
         feed(net_.inputs(), feeds);
         for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
@@ -132,6 +134,7 @@ private:
     }
 
     Variable& cost_;
+    MemoryPool pool_;
     Net<Device> net_, changes_;
     std::vector<Variable*> parameters_;
     std::vector<layer::Optimizer::Update> updates_;

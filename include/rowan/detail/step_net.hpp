@@ -6,8 +6,8 @@
 #include <rowan/graph/scope.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
+#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,42 +16,82 @@
 
 namespace rowan::inline v0::detail {
 
-/// A step reads a row of x and the state before it, for every sequence that has the step, and what is outside as a whole. Operators of
-/// which no row needs the state run once for all steps; so do those of the backward pass that sum over rows, and those of the former.
-struct StepNet {
-    Scope* scope = nullptr;                     // of the step's variables
-    Variable *x = nullptr, *before = nullptr;   // what a step is given
-    Variable *out = nullptr, *after = nullptr;  // what it makes; `after` is the next one's `before`
-    std::vector<Variable*> outer;               // what it reads from outside, parameters among them
+/// Where a step finds the value of a variable.
+struct Place {
+    enum Kind : unsigned char {
+        outside,  // among what the step reads as a whole
+        whole,    // one for all steps
+        rows,  // a row for each sequence that has the step: of one step, or of all, those of one step after the other
+        of_a_step  // one for each step
+    };
+    Kind kind;
+    std::size_t number;
+};
 
-    std::vector<Operator*> once, each;
+struct StepOp {
+    Operator const* op;
+    std::vector<Place> in, out;
+};
+
+/// Operators that run once before the loop over the steps, in each step, and once after the loop.
+struct Phases {
+    std::vector<StepOp> before, each, after;
+};
+
+/// A step reads a part of x and the states before it, for every sequence that has the step, and what is outside as a whole. What it makes
+/// row by row without the states, or without being needed for the next states, runs once for all steps. So do, in the backward pass, the
+/// operators that sum over rows.
+struct StepNet {
+    struct Memory {
+        Variable *before, *after;  // `after` is the next step's `before`
+        Variable *after_grad = nullptr, *before_grad = nullptr;
+    };
+
+    Scope* scope = nullptr;                 // of the step's variables
+    Variable *x = nullptr, *out = nullptr;  // what a step is given and makes
+    std::vector<Memory> memories;
+    std::vector<Variable*> outer;  // what it reads from outside, parameters among them
+    Phases forward;
 
     // the backward pass, as far as somebody asked for it
-    Variable *out_grad = nullptr, *after_grad = nullptr, *before_grad = nullptr, *x_grad = nullptr;
-    std::vector<Operator*> back_each, back_once;
+    Variable *out_grad = nullptr, *x_grad = nullptr;
+    Phases backward;
     std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
-
-    std::unordered_set<Variable const*> rows;      // have a row for each sequence of the step
-    std::unordered_set<Variable const*> per_step;  // belong to a step, not to all of them
-    std::unordered_map<Variable const*, std::size_t> number;
 
     /// Finds the operators and what they read from outside.
     /// errors   GraphError if there is a cycle
     void build() {
-        std::array const targets{out, after};
+        std::vector<Variable*> targets{out};
+        for (Memory const& m : memories) targets.push_back(m.after);
         auto const order = trace(targets, scope);
-        rows = {x, before};
-        per_step = {before};
         for (Operator* const op : order) {
             for (Variable* const v : op->inputs) {
                 if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
             }
-            bool const is_once = runs_once(*op);
-            (is_once ? once : each).push_back(op);
-            add_outputs(*op, is_once);
         }
+        std::unordered_set<Variable const*> loop, needed;
+        rows_.insert(x);
+        for (Memory const& m : memories) {
+            rows_.insert(m.before);
+            loop.insert(m.before);
+            needed.insert(m.after);
+        }
+        forward = phases(order, std::move(loop), std::move(needed), {}, false);
         name_and_count(order);
     }
+
+    bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// The place of a variable of the step or outside of it.
+    Place place(Variable const& v) const {
+        if (&v.scope() != scope)
+            return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+        return {rows_.contains(&v)        ? Place::rows
+                : of_a_step_.contains(&v) ? Place::of_a_step
+                                          : Place::whole,
+                number_.at(&v)};
+    }
+    std::size_t places() const { return number_.size(); }
 
     /// Makes the operators of the backward pass. Gradients have elements of T.
     /// errors   GraphError if an operator on the way has no gradient
@@ -62,8 +102,6 @@ struct StepNet {
             make_backward<T, Device>();
         } catch (...) {
             out_grad = nullptr;
-            back_each.clear();
-            back_once.clear();
             outer_grads.clear();
             throw;
         }
@@ -76,68 +114,133 @@ private:
         auto const want = [&](Variable const& v) {
             if (v.spec().dtype == dtype<T>::wire) maker.want(v);
         };
-        want(*before);
         want(*x);
+        for (Memory const& m : memories) want(*m.before);
         for (Variable const* v : outer) want(*v);
-        std::vector<Operator*> order = once;
-        order.insert(order.end(), each.begin(), each.end());
-        maker.spread(order);
+        maker.spread(order_);
+        std::unordered_set<Variable const*> loop, needed;
         out_grad = &scope->new_var("", out->spec());
-        after_grad = &scope->new_var("", after->spec());
-        rows.insert({out_grad, after_grad});
-        per_step.insert(after_grad);
+        rows_.insert(out_grad);
         maker.add(*out, *out_grad);
-        maker.add(*after, *after_grad);
-
-        std::size_t made = scope->operators().size();
-        for (auto op = each.rbegin(); op != each.rend(); ++op) maker.differentiate(**op);
-        before_grad = maker.gradient(*before);
-        for (; made < scope->operators().size(); ++made) add_backward(*scope->operators()[made], false);
-        for (auto op = once.rbegin(); op != once.rend(); ++op) maker.differentiate(**op);
+        for (Memory& m : memories) {
+            m.after_grad = &scope->new_var("", m.after->spec());
+            rows_.insert(m.after_grad);
+            loop.insert(m.after_grad);
+            maker.add(*m.after, *m.after_grad);
+        }
+        std::size_t const first = scope->operators().size();
+        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
+        for (Memory& m : memories) {
+            m.before_grad = maker.gradient(*m.before);
+            if (m.before_grad != nullptr) needed.insert(m.before_grad);
+        }
         x_grad = maker.gradient(*x);
-        for (; made < scope->operators().size(); ++made) add_backward(*scope->operators()[made], true);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        order.insert(order.end(), back_each.begin(), back_each.end());
-        order.insert(order.end(), back_once.begin(), back_once.end());
+        std::vector<Operator*> made;
+        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+        std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
+        for (Variable const* v : of_a_step_) {
+            for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
+        }
+        backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
+        auto order = order_;
+        order.insert(order.end(), made.begin(), made.end());
         name_and_count(order);
     }
 
-    // Row i of the results follows from row i of those inputs that have rows, and these are there for all steps.
-    bool runs_once(Operator const& op) const {
-        if (std::ranges::any_of(op.inputs, [&](Variable const* v) { return per_step.contains(v); })) return false;
-        bool const any = std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows.contains(v); });
-        return !any || (!op.code->sums_rows && fits_rows(op));
+    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+        all.insert(&g);
+        for (Operator const* op : g.writers()) {
+            if (op->code->name != sum_op::name) continue;
+            for (Variable const* v : op->inputs) add_summands(*v, all);
+        }
     }
-    // Those inputs have rows, and no others, of which the operator takes rows.
-    bool fits_rows(Operator const& op) const {
+
+    // `loop`: what is not there before the loop. `needed`: what the next step needs. `stepwise`: what is wanted step by step.
+    Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                  std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
+                  bool may_sum) {
+        std::vector<Operator*> rest;
+        Phases result;
+        auto const in_loop = [&](Operator const& op) {
+            return std::ranges::any_of(op.inputs,
+                                       [&](Variable const* v) { return loop.contains(v) || of_a_step_.contains(v); }) ||
+                   std::ranges::any_of(op.outputs, [&](Variable const* v) { return stepwise.contains(v); });
+        };
+        for (Operator* const op : order) {
+            bool const any = reads_rows(*op);
+            bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
+            for (std::size_t i = 0; i < op->outputs.size(); ++i) {
+                Variable const* const v = op->outputs[i];
+                if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+                if (!once) loop.insert(v);
+            }
+            if (once) {
+                result.before.push_back({op, {}, {}});
+            } else {
+                rest.push_back(op);
+            }
+        }
+        std::unordered_set<Operator const*> each;
+        std::unordered_set<Variable const*> read;  // within the loop
+        for (Operator* const op : rest | std::views::reverse) {
+            auto const is = [&](auto const& set) {
+                return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
+            };
+            if (!is(needed) && !is(read) && !is(stepwise) && fits(*op, may_sum)) continue;
+            each.insert(op);
+            read.insert(op->inputs.begin(), op->inputs.end());
+        }
+        for (Operator* const op : rest) {
+            bool const stays = each.contains(op);
+            (stays ? result.each : result.after).push_back({op, {}, {}});
+            if (!stays) continue;
+            for (Variable const* v : op->outputs) {
+                if (!rows_.contains(v)) of_a_step_.insert(v);
+            }
+        }
+        return result;
+    }
+
+    bool reads_rows(Operator const& op) const {
+        return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
+    }
+
+    // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
+    bool fits(Operator const& op, bool may_sum) const {
+        if (op.code->sums_rows && !may_sum) return false;
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
-            if (rows.contains(op.inputs[i]) != takes_rows) return false;
+            if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
         }
-        return true;
-    }
-
-    void add_outputs(Operator const& op, bool is_once) {
-        bool const any = std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows.contains(v); });
-        for (Variable const* v : op.outputs) {
-            if (any && !op.code->sums_rows) rows.insert(v);
-            if (!is_once) per_step.insert(v);
-        }
-    }
-
-    void add_backward(Operator& op, bool after_the_loop) {
-        bool const is_once = after_the_loop || (op.code->sums_rows && fits_rows(op));
-        (is_once ? back_once : back_each).push_back(&op);
-        add_outputs(op, is_once);
+        return reads_rows(op);
     }
 
     // Names are for messages: what belongs to the net outside gets its name there.
     void name_and_count(std::span<Operator* const> order) {
+        order_.assign(order.begin(), order.end());
         for (auto& [v, name] : names_of(order)) {
             if (&v->scope() == scope && v->name().empty()) scope->set_name(*v, std::move(name), false);
         }
-        for (auto const& v : scope->variables()) number.try_emplace(v.get(), number.size());
+        for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+        for (Phases* phases : {&forward, &backward}) {
+            for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
+                for (StepOp& op : *ops) {
+                    auto const find = [&](std::vector<Variable*> const& variables, std::vector<Place>& places) {
+                        places.clear();
+                        for (Variable const* v : variables) places.push_back(place(*v));
+                    };
+                    find(op.op->inputs, op.in);
+                    find(op.op->outputs, op.out);
+                }
+            }
+        }
     }
+
+    std::vector<Operator*> order_;
+    std::unordered_set<Variable const*> rows_;       // have a row for each sequence of the step
+    std::unordered_set<Variable const*> of_a_step_;  // have none, and differ from step to step
+    std::unordered_map<Variable const*, std::size_t> number_;
 };
 
 }  // namespace rowan::inline v0::detail

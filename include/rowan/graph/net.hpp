@@ -3,11 +3,14 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/memory_pool.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -77,7 +80,10 @@ public:
     /// nothing reads any more are let go, those of outputs stay.
     /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
     ///          but for those that an optimizer had changed before
+    /// cost     memory comes from the thread's MemoryPool, or else from one of the net's own, and goes back to it
     void run(Scope& scope, Device exec = {}) const {
+        std::optional<MemoryPool::Guard> guard;
+        if (detail::current_pool() == nullptr) guard.emplace(*pool_);
         for (Variable* const v : inputs_) {
             if (value(scope, *v).empty())
                 throw GraphError(std::string("the variable \"")
@@ -162,6 +168,7 @@ private:
 
     std::vector<Operator*> order_;
     std::vector<Variable*> inputs_, outputs_;
+    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
     std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
 };
 

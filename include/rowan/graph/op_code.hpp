@@ -47,6 +47,7 @@ struct op_code {
         outputs;          // the names of the slots, the first of which may hold any number
     unsigned row_inputs;  // see row_inputs_of
     bool sums_rows;
+    bool (*row_output)(void const* attributes, std::size_t i);  // do rows of result i follow from rows of inputs?
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
@@ -486,6 +487,7 @@ public:
                                    Op::outputs::names,
                                    row_inputs_of<Op>,
                                    sums_rows_of<Op>,
+                                   [](void const*, std::size_t) { return !sums_rows_of<Op>; },
                                    &detail::infer_code<Op, variadic>,
                                    run(),
                                    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};

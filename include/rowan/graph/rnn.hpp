@@ -1,15 +1,20 @@
 // rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
 #pragma once
 
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/blocks.hpp>
+#include <rowan/detail/rnn_run.hpp>
 #include <rowan/detail/step_net.hpp>
-#include <rowan/graph/net.hpp>
 #include <rowan/graph/op_code.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/sequence/step_map.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -23,258 +28,237 @@ namespace rowan::inline v0 {
 struct RnnBlock {
     std::unique_ptr<Scope> scope;  ///< of the step
     detail::StepNet net;
-    std::size_t level = 0;            ///< the level whose sequences are walked through: the last one of the input
-    bool has_boot = false;            ///< the second input is the state before the first step, a row for each sequence
-    std::vector<std::int64_t> state;  ///< the trailing dims of the state
-
-    Value (*zeros)(std::size_t rows, std::vector<std::int64_t> const& dims);  ///< of the state's type
-    op_code const* sum;                                                       ///< for gradients
-    op_code const* fill_like;
+    std::size_t level = 0;  ///< the level of x whose sequences are walked through
+    bool reverse = false;   ///< from their ends to their beginnings
+    std::vector<bool>
+        has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
+    detail::RnnKernels kernels;
     void (*build_backward)(RnnBlock&);
+    /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
+    void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
+
+    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
 struct StepScopes {
-    StepMap<> map;
-    std::vector<std::vector<Value>> steps;  ///< step, number of the variable
-    std::vector<Value> packed;              ///< number of the variable: the rows of all steps, one step after the other
+    Lod lod;  // of x
+    std::vector<detail::RnnPart> parts;
 };
 
 namespace detail {
 
-/// A run of a recurrent operator, forward or backward.
-class RnnRun {
-public:
-    RnnRun(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+/// Sequences are dealt out to parts of at least this many, which threads run at the same time. It does not depend on their number: so the
+/// same sums are formed by any number of threads.
+inline constexpr std::size_t rnn_part_size = 32;
 
-    void forward(Value& out, Value& last) {
-        Value const& x = *in_[0];
-        Lod const lod = x.lod();
-        lod.check_rows(x.rows());
-        if (lod.levels() != block_.level + 1)
-            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(block_.level + 1));
-        s_.map = StepMap<>(lod, block_.level);
-        std::size_t const steps = s_.map.steps();
-        if (steps == 0) {  // only empty sequences
-            s_.steps.clear();
-            auto const& dims = net_.out->spec().dims;
-            out = block_.zeros(0, {dims.begin() + 1, dims.end()}).with_lod(lod);
-            last = with_outer_levels(in_order(boot()), lod);
-            return;
-        }
-        s_.packed.clear();
-        s_.packed.resize(net_.number.size());
-        s_.steps.clear();
-        s_.steps.resize(steps);
-        for (auto& step : s_.steps) step.resize(net_.number.size());
-        packed(*net_.x) = x.gather(s_.map.elements());
-        for (Operator* const op : net_.once) run_once(*op);
-        Value state = boot();
-        for (std::size_t t = 0; t < steps; ++t) {
-            s_.steps[t][number(*net_.before)] = state.slice(0, size(t));
-            for (Operator* const op : net_.each) run_step(*op, t);
-            state = step_value(*net_.after, t).share();
-        }
-        out = whole(*net_.out).scatter(s_.map.elements()).with_lod(lod);
-        last = with_outer_levels(
-            in_order(ends([&](std::size_t t) -> Value const& { return step_value(*net_.after, t); }, boot())), lod);
-    }
-
-    /// `grads`: for x, the boot state where there is one, and each outer variable.
-    void backward(Value const& out_grad, Value const& last_grad, std::span<Value* const> grads) {
-        std::size_t const steps = s_.steps.size();
-        if (steps == 0)
-            throw ShapeError("the longest sequence", "0 steps",
-                             "at least 1: only empty ones have nothing to learn from");
-        s_.packed.resize(net_.number.size());
-        for (auto& step : s_.steps) step.resize(net_.number.size());
-        packed(*net_.out_grad) = out_grad.gather(s_.map.elements());
-        Value const ends = last_grad.gather(order());
-        Value carried;  // the gradient of the state before step t + 1
-        for (std::size_t t = steps; t-- > 0;) {
-            Value ending = ends.slice(size(t + 1), size(t));
-            Value& after_grad = s_.steps[t][number(*net_.after_grad)];
-            after_grad = carried.empty() ? ending.share() : joined(carried, ending);
-            for (Operator* const op : net_.back_each) run_step(*op, t);
-            if (net_.before_grad == nullptr) {
-                carried = zero_like(step_value(*net_.before, t));
-            } else {
-                carried = step_value(*net_.before_grad, t).share();
+/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
+/// of the first part that fails reaches the caller.
+inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
+    if (parts == 1) return f(0, &exec);
+    Cpu const serial{.threads = 1};
+    std::vector<std::exception_ptr> errors(parts);
+    FreeBlocks* const pool = current_pool();
+    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
+        FreeBlocks* const before = std::exchange(current_pool(), pool);
+        for (std::size_t k = begin; k < end; ++k) {
+            try {
+                f(k, &serial);
+            } catch (...) {
+                errors[k] = std::current_exception();
             }
         }
-        for (Operator* const op : net_.back_once) run_once(*op);
-        if (net_.x_grad != nullptr) {
-            *grads[0] = whole(*net_.x_grad).scatter(s_.map.elements()).with_lod(s_.map.lod());
-        } else if (net_.x->spec().dtype == net_.after->spec().dtype) {
-            *grads[0] = zero_like(*in_[0]);
-        }
+        current_pool() = before;
+    });
+    for (auto const& error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+class Recurrent {
+public:
+    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
+        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+
+    /// out: the states after the last steps, the results of all steps
+    void forward(std::span<Value* const> out) {
+        Value const& x = *in_[0];
+        Lod const lod = x.lod();
+        std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
+        if (lod.levels() != levels)
+            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        lod.check_rows(x.rows());
+        StepMap<> const map(lod, block_.level);
+        s_.lod = lod;
+        s_.parts.resize(std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256));
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        auto states = first_states();
+        std::vector<Value> results(s_.parts.size());
+        Value const elements = without_upper_levels(x);
+        block_.for_parts(device_, s_.parts.size(), [&](std::size_t k, void const* device) {
+            results[k] = run(device, k).forward(elements, states[k]);
+        });
+        Value all = scatter(results, &RnnPart::elements);
+        *out[net_.memories.size()] = all.with_lod(with_upper_levels(all.lod()));
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
+    }
+
+    /// `grads`: for x, the boot states where there are some, and each outer variable.
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        if (std::ranges::all_of(s_.parts, [](RnnPart const& part) { return part.count() == 0; }))
+            throw ShapeError("the longest sequence", "0 steps",
+                             "at least 1: only empty ones have nothing to learn from");
+        std::vector<std::vector<Value>> states(s_.parts.size());
+        Value const elements = without_upper_levels(out_grad);
+        block_.for_parts(device_, s_.parts.size(), [&](std::size_t k, void const* device) {
+            for (Value const* last : last_grads) {
+                states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
+            }
+            run(device, k).backward(elements, states[k]);
+        });
+        x_grad(*grads[0]);
         std::size_t at = 1;
-        if (block_.has_boot) {
-            Value rest = ends.slice(size(0), s_.map.sequences());
-            *grads[at++] = in_order(joined(carried, rest));
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m]) *grads[at++] = last(states, m);
         }
         for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
     }
 
 private:
-    std::size_t number(Variable const& v) const { return net_.number.at(&v); }
-    Value& packed(Variable const& v) { return s_.packed[number(v)]; }
-    std::size_t size(std::size_t t) const { return s_.map.step_size(t); }
+    std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
+    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
 
-    std::vector<std::int64_t> order() const {
-        std::vector<std::int64_t> order(s_.map.sequences());
-        for (std::size_t j = 0; j < order.size(); ++j) order[j] = s_.map.sequence(j);
-        return order;
+    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
+    Value without_upper_levels(Value const& x) const {
+        return x.with_lod(x.lod().empty() ? Lod() : x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
-    Value with_outer_levels(Value&& last, Lod const& lod) const {
-        return block_.level == 0 ? std::move(last) : last.with_lod(lod.slice_levels(0, block_.level));
-    }
-    Value in_order(Value const& sorted) const { return sorted.scatter(order()); }
-
-    static Value joined(Value& first, Value& second) { return Value::concat(std::array{&first, &second}); }
-
-    Value zero_like(Value const& x) const {
-        Value copy = x.share(), zeros;
-        std::array<Value*, 1> const in{&copy}, out{&zeros};
-        FillOptions const options{0};
-        block_.fill_like->run(device_, in, out, &options, -1);
-        return zeros;
+    Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
+    Lod with_upper_levels(Lod const& lod) const {
+        if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
+        std::vector<Ids<>> levels;
+        for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
+        for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
+        return Lod(levels);
     }
 
-    /// The state before the first step, in the map's order.
-    Value boot() const {
-        std::size_t const sequences = s_.map.sequences();
-        if (!block_.has_boot) return block_.zeros(sequences, block_.state);
-        if (in_[1]->rows() != sequences)
-            throw ShapeError("boot.shape(0)", std::to_string(in_[1]->rows()),
-                             std::to_string(sequences) + ", the number of sequences");
-        return in_[1]->gather(order());
-    }
-
-    /// What belongs to the last step of every sequence, in the map's order: step t has those that end there last.
-    template <class At>
-    Value ends(At const& at, Value const& empty) const {
-        std::vector<Value> pieces;
-        for (std::size_t t = s_.steps.size(); t-- > 0;) pieces.push_back(at(t).slice(size(t + 1), size(t)));
-        pieces.push_back(empty.slice(size(0), s_.map.sequences()));
-        std::vector<Value*> parts;
-        for (Value& piece : pieces) parts.push_back(&piece);
-        return Value::concat(parts);
-    }
-
-    Value* outside(Variable const& v) {
-        if (&v.scope() == net_.scope) return nullptr;
-        std::size_t const first = block_.has_boot ? 2 : 1;
-        auto const found = std::ranges::find(net_.outer, &v);
-        return in_[first + static_cast<std::size_t>(found - net_.outer.begin())];
-    }
-
-    /// All rows of a variable, those of one step after those of the step before.
-    Value& whole(Variable const& v) {
-        if (Value* const value = outside(v)) return *value;
-        Value& all = packed(v);
-        if (!all.empty()) return all;
-        std::vector<Value*> parts;
-        for (auto& step : s_.steps) parts.push_back(&step[number(v)]);
-        return net_.rows.contains(&v) ? all = Value::concat(parts) : sum(parts, all);
-    }
-
-    Value& sum(std::vector<Value*> const& parts, Value& all) const {
-        std::array<Value*, 1> const out{&all};
-        no_attributes const none;
-        block_.sum->run(device_, parts, out, &none, -1);
-        return all;
-    }
-
-    Value& step_value(Variable const& v, std::size_t t) {
-        if (Value* const value = outside(v)) return *value;
-        if (!net_.rows.contains(&v) && !net_.per_step.contains(&v)) return packed(v);
-        Value& value = s_.steps[t][number(v)];
-        if (value.empty() && !packed(v).empty()) {
-            auto const starts = s_.map.starts();
-            value = packed(v).slice(static_cast<std::size_t>(starts[t]), static_cast<std::size_t>(starts[t + 1]));
-        }
-        return value;
-    }
-
-    template <class In, class Out>
-    void run(Operator const& op, In const& in, Out const& out) {
-        inputs_.clear();
-        outputs_.clear();
-        for (Variable const* v : op.inputs) inputs_.push_back(&in(*v));
-        for (Variable const* v : op.outputs) outputs_.push_back(&out(*v));
-        run_named(op, [&] { op.code->run(device_, inputs_, outputs_, op.attributes.get(), op.levels_from); });
-    }
-    void run_once(Operator const& op) {
-        run(
-            op, [&](Variable const& v) -> Value& { return whole(v); },
-            [&](Variable const& v) -> Value& { return packed(v); });
-    }
-    void run_step(Operator const& op, std::size_t t) {
-        run(
-            op, [&](Variable const& v) -> Value& { return step_value(v, t); },
-            [&](Variable const& v) -> Value& { return s_.steps[t][number(v)]; });
-    }
-
-    // The sum of all that reaches an outer variable, from all steps where it is made step by step.
-    void outer_grad(std::size_t k, Value& grad) {
-        std::vector<Value*> parts;
-        for (Variable const* v : net_.outer_grads[k]) {
-            if (net_.per_step.contains(v)) {
-                for (auto& step : s_.steps) parts.push_back(&step[number(*v)]);
-            } else {
-                parts.push_back(&packed(*v));
+    // Of each part, for each memory.
+    std::vector<std::vector<Value>> first_states() const {
+        std::size_t sequences = 0;
+        for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
+        std::vector<std::vector<Value>> states(s_.parts.size());
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m] && in_[at]->rows() != sequences)
+                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
+                                 std::to_string(sequences) + ", the number of sequences");
+            for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+                auto const& mine = s_.parts[k].sequences;
+                states[k].push_back(block_.has_boot[m]
+                                        ? in_[at]->with_lod({}).gather(device_, mine)
+                                        : block_.kernels.zeros(mine.size(), net_.memories[m].before->spec()));
             }
+            if (block_.has_boot[m]) ++at;
         }
-        if (parts.empty()) {
-            bool const has_gradient = net_.outer[k]->spec().dtype == net_.after->spec().dtype;
-            if (has_gradient) grad = zero_like(*outside(*net_.outer[k]));
-        } else if (parts.size() == 1) {
-            grad = std::move(*parts[0]);
+        return states;
+    }
+
+    Value scatter(std::span<Value> values, std::vector<std::int64_t> RnnPart::*to) const {
+        std::vector<Value*> parts;
+        std::vector<std::span<std::int64_t const>> targets;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            parts.push_back(&values[k]);
+            targets.emplace_back(s_.parts[k].*to);
+        }
+        return Value::scatter(device_, parts, targets);
+    }
+    Value last(std::span<std::vector<Value>> states, std::size_t m) const {
+        std::vector<Value> of_parts;
+        for (auto& part : states) of_parts.push_back(part[m].share());
+        return scatter(of_parts, &RnnPart::sequences);
+    }
+
+    void zero_like(Value& x, Value& grad) const {
+        std::array<Value*, 1> const in{&x}, out{&grad};
+        FillOptions const options{0};
+        block_.kernels.fill_like->run(device_, in, out, &options, -1);
+    }
+
+    void x_grad(Value& grad) {
+        if (net_.x_grad == nullptr) {
+            if (has_gradient(*net_.x)) zero_like(*in_[0], grad);
+            return;
+        }
+        std::vector<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+            of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
+                                                        : run(device_, k).x_grad());
+        }
+        grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
+    }
+
+    // The sum of all that reaches an outer variable, from all parts and steps.
+    void outer_grad(std::size_t k, Value& grad) {
+        std::vector<Value*> summands;
+        for (std::size_t part = 0; part < s_.parts.size(); ++part) {
+            if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
+        }
+        if (summands.empty()) {
+            if (has_gradient(*net_.outer[k])) zero_like(*outer()[k], grad);
+        } else if (summands.size() == 1) {
+            grad = std::move(*summands[0]);
         } else {
-            sum(parts, grad);
+            std::array<Value*, 1> const out{&grad};
+            no_attributes const none;
+            block_.kernels.sum->run(device_, summands, out, &none, -1);
         }
     }
+    bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
     void const* device_;
     RnnBlock const& block_;
     StepNet const& net_;
     std::span<Value* const> in_;
     StepScopes& s_;
-    std::vector<Value*> inputs_, outputs_;
 };
 
 inline void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                     std::ptrdiff_t) {
     auto const& block = *static_cast<RnnBlock const*>(attributes);
-    if (!out[2]->is<StepScopes>()) out[2]->set(StepScopes());
-    RnnRun(device, block, in, out[2]->get<StepScopes>()).forward(*out[0], *out[1]);
+    Value& scopes = *out.back();
+    if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
+    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
 }
 
-// in: the inputs of the forward operator, its scopes, and the gradients of its two results
+// in: the inputs of the forward operator, its scopes, and the gradients of the results of all steps and of the last states
 inline void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
                          void const* attributes, std::ptrdiff_t) {
     auto const& block = *static_cast<RnnBlock const*>(attributes);
-    std::size_t const n = in.size() - 3;
-    RnnRun(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], *in[n + 2], out);
+    std::size_t const n = in.size() - 2 - block.net.memories.size();
+    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
 }
 
 inline std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
     auto const& block = *static_cast<RnnBlock const*>(attributes);
-    VarSpec out = block.net.out->spec(), last = block.net.after->spec();
-    out.lod_level = in[0].lod_level;
-    last.lod_level = in[0].lod_level - 1;
-    out.dims[0] = in[0].dims[0];
-    last.dims[0] = UNK;
-    return {out, last, {VarType::STEP_SCOPES, out.dtype, {}, 0}};
+    std::vector<VarSpec> results;
+    for (auto const& memory : block.net.memories) {
+        VarSpec last = memory.after->spec();
+        last.lod_level = block.level;
+        last.dims[0] = UNK;
+        results.push_back(last);
+    }
+    VarSpec out = block.net.out->spec();
+    if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
+    out.lod_level += block.level + 1;
+    results.push_back(out);
+    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
+    return results;
 }
 
 inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
     block.build_backward(block);  // the first time that it is asked for
-    std::vector<VarSpec> grads(in.begin(), in.end() - 3);
-    std::size_t const first = block.has_boot ? 2 : 1;
+    std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
+    std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
         auto const& parts = block.net.outer_grads[k];
         bool const sparse = !parts.empty() && std::ranges::all_of(parts, [](Variable const* v) {
@@ -286,23 +270,38 @@ inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void con
 }
 
 inline constexpr std::array<std::string_view, 1> rnn_inputs{"x"};
-inline constexpr std::array<std::string_view, 3> rnn_outputs{"out", "last", "scopes"};
+inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "scopes"};
 inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
 inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
 
-inline constexpr op_code rnn_grad_code{"rnn_grad", rnn_grad_inputs, rnn_grad_outputs, 0,
-                                       false,      &infer_rnn_grad, &run_rnn_grad,    {}};
+// Within the step of another one: the last states and results are rows, as are the gradients of x and the boot states.
+inline bool rnn_has_rows(void const* attributes, std::size_t i) {
+    return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
+}
+inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
+    return i <= static_cast<RnnBlock const*>(attributes)->boots();
+}
+
+inline constexpr op_code rnn_grad_code{"rnn_grad",         rnn_grad_inputs, rnn_grad_outputs, 0, false,
+                                       &rnn_grad_has_rows, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
-                                                    grad_slot{grad_slot::grad_of_output, 0},
-                                                    grad_slot{grad_slot::grad_of_output, 1}};
+                                                    grad_slot{grad_slot::grad_of_output, 1},
+                                                    grad_slot{grad_slot::grad_of_output, 0}};
 inline constexpr std::array<grad_slot, 1> rnn_writes{grad_slot{grad_slot::grad_of_input, 0}};
 inline constexpr std::array<rule_code, 1> rnn_rules{rule_code{&rnn_grad_code, rnn_reads, rnn_writes}};
 
 }  // namespace detail
 
-/// The recurrent operator: inputs are x, the boot state where there is one, and what the step reads from outside; results are the outputs
-/// of all steps with the levels of x, the state of every sequence after its last step, and the scopes of the steps.
-inline constexpr op_code rnn_code{"rnn", detail::rnn_inputs, detail::rnn_outputs, 0,
-                                  false, &detail::infer_rnn, &detail::run_rnn,    detail::rnn_rules};
+/// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
+/// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
+inline constexpr op_code rnn_code{"rnn",
+                                  detail::rnn_inputs,
+                                  detail::rnn_outputs,
+                                  0,
+                                  false,
+                                  &detail::rnn_has_rows,
+                                  &detail::infer_rnn,
+                                  &detail::run_rnn,
+                                  detail::rnn_rules};
 
 }  // namespace rowan::inline v0

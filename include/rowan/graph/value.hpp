@@ -1,10 +1,13 @@
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/pick_sequences.hpp>
+#include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
@@ -96,21 +99,29 @@ public:
         return copy;
     }
 
-    // Of a LoDTensor its rows, whatever their type. All throw a TypeError for anything else.
+    // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
+    // throw a TypeError for anything else. `device` is what operators run on.
 
-    std::size_t rows() const { return held().count(); }
+    std::size_t rows() const { return held().rows(); }
     Lod const& lod() const { return held().lod(); }
+    /// The number of parts.
+    std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
     Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
-    /// An alias of rows [begin, end), without levels.
+    /// An alias of parts [begin, end).
     Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
-    /// Row i of the result is row from[i]; row to[i] of the result is row i. Without levels.
-    Value gather(std::span<std::int64_t const> from) const { return held().gather(from); }
-    Value scatter(std::span<std::int64_t const> to) const { return held().scatter(to); }
-    /// The rows of all, one after the other, without levels.
-    static Value concat(std::span<Value* const> parts) {
-        if (parts.empty()) throw ShapeError("parts", "0", "at least 1");
-        return parts[0]->held().concat(parts);
+    /// Part i of the result is part from[i].
+    Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
+    /// The parts of all, one after the other.
+    static Value concat(void const* device, std::span<Value* const> values) {
+        if (values.empty()) throw ShapeError("values", "0", "at least 1");
+        return values[0]->held().concat(device, values);
+    }
+    /// Part i of values[k] becomes part to[k][i] of the result, all of which must be filled.
+    static Value scatter(void const* device, std::span<Value* const> values,
+                         std::span<std::span<std::int64_t const> const> to) {
+        if (values.empty()) throw ShapeError("values", "0", "at least 1");
+        return values[0]->held().scatter(device, values, to);
     }
 
     /// The number of the element type, the dims, and the bytes, which may be written.
@@ -143,17 +154,25 @@ private:
     struct Base {
         explicit Base(char const* identity) : type(identity) {}
         virtual ~Base() = default;
+        // From the pool that tensors come from, where there is one.
+        static void* operator new(std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
+        static void operator delete(void* block, std::size_t bytes) noexcept {
+            Allocator<std::byte>().deallocate(static_cast<std::byte*>(block), bytes);
+        }
         virtual void clear() noexcept = 0;
         virtual std::unique_ptr<Base> share() const = 0;
         virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
-        virtual std::size_t count() const { no_rows(); }
+        virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
         virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
-        virtual Value gather(std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value scatter(std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(std::span<Value* const>) const { no_rows(); }
+        virtual Value gather(void const*, std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value concat(void const*, std::span<Value* const>) const { no_rows(); }
+        virtual Value scatter(void const*, std::span<Value* const>,
+                              std::span<std::span<std::int64_t const> const>) const {
+            no_rows();
+        }
         virtual Elements elements() const { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
@@ -193,7 +212,7 @@ private:
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
-        std::size_t count() const override {
+        std::size_t rows() const override {
             detail::check_rows("value", value.value());
             return value.value().shape(0);
         }
@@ -206,46 +225,70 @@ private:
         }
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override {
-            return of(V(value.value().slice(begin, end)));
+            return of(detail::part_of(value, begin, end));
         }
-        Value gather(std::span<std::int64_t const> from) const override {
+        Value gather(void const* device, std::span<std::int64_t const> from) const override {
+            D const& exec = *static_cast<D const*>(device);
+            if (!value.lod().empty())
+                return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
             Tensor<T, D> const& x = value.value();
-            return copy(
-                from.size(), [&](std::size_t i) { return x.data() + static_cast<std::size_t>(from[i]) * x.row_size(); },
-                [](std::size_t i) { return i; });
+            auto shape = x.shape();
+            shape[0] = from.size();
+            auto out = Tensor<T, D>::from_shape(shape);
+            std::size_t const width = x.row_size();
+            detail::copy_rows(
+                exec, from.size(), width * sizeof(T),
+                [&](std::size_t i) { return x.data() + static_cast<std::size_t>(from[i]) * width; },
+                [&](std::size_t i) { return out.data() + i * width; });
+            return of(V(std::move(out)));
         }
-        Value scatter(std::span<std::int64_t const> to) const override {
-            Tensor<T, D> const& x = value.value();
-            detail::check_height("value", x, static_cast<std::int64_t>(to.size()));
-            return copy(
-                to.size(), [&](std::size_t i) { return x.data() + i * x.row_size(); },
-                [&](std::size_t i) { return static_cast<std::size_t>(to[i]); });
-        }
-        Value concat(std::span<Value* const> parts) const override {
-            auto shape = value.shape();
-            shape[0] = 0;
-            for (Value const* part : parts) {
-                detail::check_trailing("part", part->get<V>().value(), value.shape());
-                shape[0] += part->get<V>().value().shape(0);
+        Value concat(void const* device, std::span<Value* const> values) const override {
+            if (!value.lod().empty()) {
+                std::vector<V> batches;
+                for (Value* const v : values) batches.push_back(v->template get<V>().share());
+                return of(merge_batches(*static_cast<D const*>(device), batches));
             }
-            auto all = Tensor<T, D>::from_shape(shape);
+            auto all = room(values);
             T* to = all.data();
-            for (Value const* part : parts) {
-                Tensor<T, D> const& x = part->get<V>().value();
+            for (Value* const v : values) {
+                Tensor<T, D> const& x = v->template get<V>().value();
                 to = std::copy_n(x.data(), x.size(), to);
             }
             return of(V(std::move(all)));
         }
+        Value scatter(void const* device, std::span<Value* const> values,
+                      std::span<std::span<std::int64_t const> const> to) const override {
+            if (!value.lod().empty()) {
+                Value const all = concat(device, values);
+                std::vector<std::int64_t> from(all.count());
+                std::int64_t i = 0;
+                for (auto const& targets : to) {
+                    for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
+                }
+                return all.gather(device, from);
+            }
+            auto all = room(values);
+            std::size_t const width = all.row_size();
+            for (std::size_t k = 0; k < values.size(); ++k) {
+                Tensor<T, D> const& x = values[k]->template get<V>().value();
+                detail::check_height("value", x, static_cast<std::int64_t>(to[k].size()));
+                detail::copy_rows(
+                    *static_cast<D const*>(device), to[k].size(), width * sizeof(T),
+                    [&](std::size_t i) { return x.data() + i * width; },
+                    [&](std::size_t i) { return all.data() + static_cast<std::size_t>(to[k][i]) * width; });
+            }
+            return of(V(std::move(all)));
+        }
 
-        template <class From, class To>
-        Value copy(std::size_t rows, From const& from, To const& to) const {
-            auto shape = value.shape();
-            shape[0] = rows;
-            auto out = Tensor<T, D>::from_shape(shape);
-            std::size_t const width = out.row_size();
-            detail::copy_rows(D{}, rows, width * sizeof(T), from,
-                              [&](std::size_t i) { return out.data() + to(i) * width; });
-            return of(V(std::move(out)));
+        // For the rows of all.
+        static Tensor<T, D> room(std::span<Value* const> values) {
+            auto shape = values[0]->template get<V>().shape();
+            shape[0] = 0;
+            for (Value* const v : values) {
+                detail::check_trailing("value", v->template get<V>().value(), values[0]->template get<V>().shape());
+                shape[0] += v->rows();
+            }
+            return Tensor<T, D>::from_shape(shape);
         }
 
         V value;

@@ -7,7 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -34,14 +37,27 @@ struct Memory {
     AnyVar like = {};
 };
 
-/// What a step makes: a row of the result, and the state for the next step.
+/// One state, or a list of states.
+template <class T, class Device>
+class States {
+public:
+    States(Var<T, Device> state) : all_{state} {}
+    States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
+    States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
+    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }
+
+private:
+    std::vector<Var<T, Device>> all_;
+};
+
+/// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
 template <class T, class Device>
 struct Step {
     Var<T, Device> output;
-    Var<T, Device> memory;
+    std::type_identity_t<States<T, Device>> memory;
 };
 template <class T, class Device>
-Step(Var<T, Device>, Var<T, Device>) -> Step<T, Device>;
+Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
 
 /// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
 template <class T, class Device>
@@ -50,89 +66,158 @@ struct Recurrence {
     Var<T, Device> last;
 };
 
-/// Runs `step(x_t, before)` for every step of the sequences of the last level of x, longest sequences first, so that no time is spent on
-/// padding, and gives outputs in the order of the input. What of the step needs only x is computed for all steps at once, and so are the
-/// gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
+/// The same with a state for each of several memories.
+template <class T, class Device>
+struct Recurrences {
+    Var<T, Device> output;
+    std::vector<Var<T, Device>> last;
+};
+
+struct RnnOptions {
+    bool reverse = false;       ///< from the ends of the sequences to their beginnings
+    std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Of the states and the results: the type of x where that has fractions, else float, unless it is named.
+template <class State, class T>
+using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+/// `step(x_t, states)` is called once, to learn what a step is.
+template <class R, class T, class Device, class F>
+layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
+                                         layer::RnnOptions const& options, F const& step) {
+    using layer::Var;
+    Scope& outside = default_scope();
+    auto const block = std::make_shared<RnnBlock>();
+    auto& net = block->net;
+    block->scope = std::make_unique<Scope>(outside);
+    net.scope = block->scope.get();
+    spec::has_levels("layer::rnn: x", x->spec());
+    auto const levels = static_cast<std::ptrdiff_t>(x->spec().lod_level);
+    if (options.level < -levels || options.level >= levels)
+        throw IndexError("layer::rnn: level", 0, options.level, levels);
+    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
+    block->reverse = options.reverse;
+    VarSpec x_t = x->spec();
+    x_t.lod_level -= block->level + 1;
+    x_t.dims[0] = UNK;
+    net.x = &net.scope->new_var("x", x_t);
+    std::vector<Variable*> inputs{&*x};
+    std::vector<Var<R, Device>> before;
+    for (layer::Memory const& memory : memories) {
+        Variable* const boot = memory.like.get();
+        if (boot != nullptr) spec::matrix("layer::rnn: memory", boot->spec());
+        std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
+        std::string name("before");
+        if (!before.empty()) name.append("_").append(std::to_string(before.size()));
+        before.emplace_back(net.scope->new_var(name, tensor_spec<R>({UNK, size})));
+        block->has_boot.push_back(boot != nullptr);
+        if (boot != nullptr) inputs.push_back(boot);
+    }
+    layer::Step<R, Device> const made = [&] {
+        ScopeGuard const guard(*net.scope);
+        return step(Var<T, Device>(*net.x), before);
+    }();
+    auto const& after = made.memory.all();
+    if (after.size() != before.size())
+        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
+                         std::to_string(before.size()));
+    net.out = &*made.output;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        Variable &first = *before[m], &next = *after[m];
+        if (!(next.spec().dims == first.spec().dims))
+            throw ShapeError("layer::rnn: the width of the state after a step",
+                             next.spec().dims.size() == 2 ? std::to_string(next.spec().dims[1]) : "no number",
+                             std::to_string(first.spec().dims[1]));
+        net.memories.push_back({&first, &next});
+    }
+    net.build();
+    auto const check_rows = [&](Variable const& v) {
+        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
+            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                             "a row for each");
+    };
+    check_rows(*net.out);
+    for (auto const& memory : net.memories) check_rows(*memory.after);
+    block->kernels.zeros = [](std::size_t rows, VarSpec const& like) {
+        typename Tensor<R, Device>::shape_type shape;
+        shape.push_back(rows);
+        for (std::size_t i = 1; i < like.dims.size(); ++i)
+            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+        std::vector<std::vector<std::int64_t>> const offsets(like.lod_level, std::vector<std::int64_t>{0});
+        Value value;
+        value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape), Lod(offsets)));
+        return value;
+    };
+    block->kernels.sum = &code_of<sum_op, Device, R>::value;
+    block->kernels.fill_like = &code_of<fill_like_op, Device, R>::value;
+    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->for_parts = [](void const* device, std::size_t parts,
+                          std::function<void(std::size_t, void const*)> const& f) {
+        if constexpr (std::is_same_v<Device, Cpu>) {
+            run_parts(*static_cast<Cpu const*>(device), parts, f);
+        } else {
+            for (std::size_t k = 0; k < parts; ++k) f(k, device);
+        }
+    };
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
+    layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
+    for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `step(x_t, before)` for every step of the sequences of x, longest sequences first, so that no time is spent on padding, and gives
+/// outputs in the order of the input. What of a step needs only x, or is not needed by the next one, is computed for all steps at once,
+/// and so are the gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
 ///
 ///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
 ///         auto now = layer::gru_unit(x_t, before, {.size = 64});
 ///         return layer::Step{now, now};
 ///     });
 ///
+/// A step of a level above the last one has sequences of the levels below, which it may pool, or walk through with a layer of its own.
+/// Batches of 64 sequences and more are cut into parts of at least 32, which threads run at the same time; the parts, and so the bits, do
+/// not depend on how many threads there are.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels or the state after a step has another shape; a batch without any step is a ShapeError
+/// errors   ShapeError if x has no levels or the state after a step has another shape; a batch without any step is a ShapeError when it
+///          is learned from; IndexError if there is no such level
 template <class State = void, class T, class Device, class F>
-auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step) {
-    Scope& outside = default_scope();
-    auto const block = std::make_shared<RnnBlock>();
-    auto& net = block->net;
-    block->scope = std::make_unique<Scope>(outside);
-    net.scope = block->scope.get();
-    Variable* const boot = memory.like.get();
-    if (boot != nullptr) spec::matrix("layer::rnn: memory", boot->spec());
-    std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
-    spec::has_levels("layer::rnn: x", x->spec());
-    VarSpec x_t = x->spec();
-    x_t.lod_level = 0;
-    x_t.dims[0] = UNK;
-    // of the state and the result: the type of x where that has fractions, else float, unless it is named
-    using R = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
-    auto const step_x = Var<T, Device>(net.scope->new_var("x", x_t));
-    auto const before = Var<R, Device>(net.scope->new_var("before", tensor_spec<R>({UNK, size})));
-    auto const made = [&] {
-        ScopeGuard const guard(*net.scope);
-        return step(step_x, before);
-    }();
-    net.x = &*step_x;
-    net.before = &*before;
-    net.out = &*made.output;
-    net.after = &*made.memory;
-    if (!(made.memory->spec().dims == Dims{UNK, size}))
-        throw ShapeError(
-            "layer::rnn: the width of the state after a step",
-            made.memory->spec().dims.size() == 2 ? std::to_string(made.memory->spec().dims[1]) : "no number",
-            std::to_string(size));
-    net.build();
-    auto const has_rows = [&](Variable const* v) {
-        return net.rows.contains(v) && !v->spec().dims.empty() && v->spec().dims[0] == UNK;
-    };
-    if (!has_rows(net.out) || !has_rows(net.after))
-        throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
-                         "a row for each");
-    block->level = x->spec().lod_level - 1;
-    block->has_boot = boot != nullptr;
-    block->state = {size};
-    block->zeros = [](std::size_t rows, std::vector<std::int64_t> const& dims) {
-        typename Tensor<R, Device>::shape_type shape;
-        shape.push_back(rows);
-        for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-        Value value;
-        value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape)));
-        return value;
-    };
-    block->sum = &code_of<sum_op, Device, R>::value;
-    block->fill_like = &code_of<fill_like_op, Device, R>::value;
-    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
-    std::vector<Variable*> inputs{&*x};
-    if (boot != nullptr) inputs.push_back(boot);
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
-    return Recurrence<R, Device>{Var<R, Device>(*op.outputs[0]), Var<R, Device>(*op.outputs[1])};
+auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
+    using R = rowan::detail::state_t<State, T>;
+    auto const made = rowan::detail::recurrence<R>(
+        x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
+    return Recurrence<R, Device>{made.output, made.last[0]};
+}
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, Memory{.size = size}, step, options);
 }
 
+/// The same with several memories: `step(x_t, states)` is given a list of the states, and makes `layer::Step{output, {state, ...}}`.
 template <class State = void, class T, class Device, class F>
-auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step) {
-    return rnn_with_last<State>(x, Memory{.size = size}, step);
+auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
+                   RnnOptions const& options = {}) {
+    return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
 }
 
 /// The outputs alone.
-template <class State = void, class T, class Device, class F>
-auto rnn(Var<T, Device> const& x, Memory const& memory, F const& step) {
-    return rnn_with_last<State>(x, memory, step).output;
+template <class State = void, class T, class Device, class M, class F>
+requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
+auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memory, step, options).output;
 }
 template <class State = void, class T, class Device, class F>
-auto rnn(Var<T, Device> const& x, std::int64_t size, F const& step) {
-    return rnn_with_last<State>(x, Memory{.size = size}, step).output;
+auto rnn(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memories, step, options).output;
 }
 
 }  // namespace rowan::inline v0::layer

@@ -1,0 +1,209 @@
+// rowan/detail/rnn_run.hpp: RnnRun, a step net run over the steps of some sequences, forward or backward.
+#pragma once
+
+#include <rowan/detail/step_net.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/op/fill_like.hpp>
+#include <rowan/op/gradients.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// What runs need beside the step net.
+struct RnnKernels {
+    Value (*zeros)(std::size_t rows, VarSpec const& like);  ///< of the states' type
+    op_code const *sum, *fill_like;
+};
+
+/// Some sequences of a batch, longest first, and the values of their steps.
+struct RnnPart {
+    std::vector<std::int64_t> sequences;    // their numbers in the batch
+    std::vector<std::int64_t> starts;       // step t is elements [starts[t], starts[t + 1])
+    std::vector<std::int64_t> elements;     // their numbers in the batch
+    std::vector<std::vector<Value>> steps;  // step, number of the variable
+    std::vector<Value> packed;              // number of the variable: of all steps, those of one step after the other
+
+    /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
+    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
+        sequences.clear();
+        elements.clear();
+        starts.assign(1, 0);
+        for (std::size_t j = part; j < map.sequences(); j += parts) sequences.push_back(map.sequence(j));
+        for (std::size_t t = 0; t < map.steps(); ++t) {
+            auto const step = map.step(t), first = map.step(0);
+            for (std::size_t j = part; j < step.size(); j += parts) {
+                auto const back = map.length(j) - 1 - static_cast<std::int64_t>(t);
+                elements.push_back(reverse ? first[j] + back : step[j]);
+            }
+            if (elements.size() == static_cast<std::size_t>(starts.back())) break;
+            starts.push_back(static_cast<std::int64_t>(elements.size()));
+        }
+    }
+
+    /// Room for the values of so many variables.
+    void make_room(std::size_t variables) {
+        packed.resize(variables);
+        steps.resize(count());
+        for (auto& step : steps) step.resize(variables);
+    }
+
+    std::size_t count() const { return starts.size() - 1; }
+    std::size_t size(std::size_t t) const {
+        return t < count() ? static_cast<std::size_t>(starts[t + 1] - starts[t]) : 0;
+    }
+};
+
+class RnnRun {
+public:
+    /// `outer`: what the step reads from outside.
+    RnnRun(void const* device, StepNet const& net, RnnKernels const& kernels, std::span<Value* const> outer,
+           RnnPart& part)
+        : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
+
+    /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
+    /// sequence's last.
+    Value forward(Value const& x, std::span<Value> states) {
+        part_.steps.clear();
+        part_.packed.clear();
+        part_.make_room(net_.places());
+        if (part_.count() == 0) return kernels_.zeros(0, net_.out->spec());
+        packed(*net_.x) = x.gather(device_, part_.elements);
+        for (StepOp const& op : net_.forward.before) run_whole(op);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value const after = t == 0 ? states[m].share() : state_after(m, t - 1).share();
+                part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
+            }
+            for (StepOp const& op : net_.forward.each) run_step(op, t);
+        }
+        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
+        return whole(net_.place(*net_.out)).share();
+    }
+
+    /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
+    void backward(Value const& out_grad, std::span<Value> states) {
+        part_.make_room(net_.places());
+        if (part_.count() == 0) return;
+        packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
+        for (StepOp const& op : net_.backward.before) run_whole(op);
+        std::vector<Value> carried(states.size());  // the gradients of the states before step t + 1
+        for (std::size_t t = part_.count(); t-- > 0;) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
+                Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
+                after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
+            }
+            for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                auto const& memory = net_.memories[m];
+                carried[m] = memory.before_grad == nullptr ? zero_like(step_value(net_.place(*memory.before), t))
+                                                           : step_value(net_.place(*memory.before_grad), t).share();
+            }
+        }
+        for (StepOp const& op : net_.backward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value rest = states[m].slice(part_.size(0), part_.sequences.size());
+            states[m] = joined(carried[m], rest);
+        }
+    }
+
+    /// After backward: the gradient of x, empty if there is none.
+    Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
+
+    /// After backward: adds what reaches an outer variable to `parts`.
+    void outer_grad(std::size_t k, std::vector<Value*>& parts) {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Place const place = net_.place(*v);
+            if (place.kind == Place::of_a_step) {
+                for (auto& step : part_.steps) parts.push_back(&step[place.number]);
+            } else {
+                parts.push_back(&whole(place));
+            }
+        }
+    }
+
+private:
+    std::size_t number(Variable const& v) const { return net_.place(v).number; }
+    Value& packed(Variable const& v) { return part_.packed[number(v)]; }
+    Value joined(Value& first, Value& second) const { return Value::concat(device_, std::array{&first, &second}); }
+
+    Value zero_like(Value& x) const {
+        Value zeros;
+        std::array<Value*, 1> const in{&x}, out{&zeros};
+        FillOptions const options{0};
+        kernels_.fill_like->run(device_, in, out, &options, -1);
+        return zeros;
+    }
+
+    Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
+
+    /// The state of every sequence after its last step: step t has those that end there last.
+    Value ends(std::size_t m, Value const& boot) {
+        std::vector<Value> pieces;
+        for (std::size_t t = part_.count(); t-- > 0;)
+            pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
+        pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
+        std::vector<Value*> all;
+        for (Value& piece : pieces) all.push_back(&piece);
+        return Value::concat(device_, all);
+    }
+
+    // Of all steps.
+    Value& whole(Place const& place) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (!all.empty() || place.kind == Place::whole) return all;
+        std::vector<Value*> steps;
+        for (auto& step : part_.steps) steps.push_back(&step[place.number]);
+        all = Value::concat(device_, steps);
+        return all;
+    }
+
+    Value& step_value(Place const& place, std::size_t t) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (place.kind == Place::whole) return all;
+        Value& value = part_.steps[t][place.number];
+        if (value.empty() && place.kind == Place::rows && !all.empty()) {
+            value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
+        }
+        return value;
+    }
+
+    template <class In, class Out>
+    void run(StepOp const& op, In const& in, Out const& out) {
+        inputs_.clear();
+        outputs_.clear();
+        for (Place const& place : op.in) inputs_.push_back(&in(place));
+        for (Place const& place : op.out) outputs_.push_back(&out(place));
+        Operator const& o = *op.op;
+        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+    }
+    void run_whole(StepOp const& op) {
+        run(
+            op, [&](Place const& place) -> Value& { return whole(place); },
+            [&](Place const& place) -> Value& { return part_.packed[place.number]; });
+    }
+    void run_step(StepOp const& op, std::size_t t) {
+        run(
+            op, [&](Place const& place) -> Value& { return step_value(place, t); },
+            [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+    }
+
+    void const* device_;
+    StepNet const& net_;
+    RnnKernels const& kernels_;
+    std::span<Value* const> outer_;
+    RnnPart& part_;
+    std::vector<Value*> inputs_, outputs_;
+};
+
+}  // namespace rowan::inline v0::detail

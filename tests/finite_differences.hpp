@@ -1,0 +1,100 @@
+// tests/finite_differences.hpp: nets fed, begun and checked against central differences in double.
+#pragma once
+
+#include <rowan/graph/backward.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/sparse/to_dense.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace test {
+
+inline rowan::Tensor<double> values(rowan::Tensor<double>::shape_type const& shape, std::uint64_t seed) {
+    inputs::Random random(seed);
+    auto t = rowan::Tensor<double>::from_shape(shape);
+    for (double& x : t) x = static_cast<double>(random.below(2'000'001) - 1'000'000) / 1'000'003;
+    return t;
+}
+
+template <class V>
+rowan::Value value(V v) {
+    rowan::Value holder;
+    holder.set(std::move(v));
+    return holder;
+}
+
+/// Gives a variable a value.
+template <class V>
+void feed(rowan::Scope& scope, char const* name, V v) {
+    scope.get(name).value() = value(std::move(v));
+}
+
+/// A data variable of any number of rows that has this value.
+template <class T>
+rowan::layer::Var<T> fed(char const* name, rowan::LoDTensor<T> v) {
+    rowan::Dims dims{rowan::UNK};
+    for (std::size_t i = 1; i < v.shape().size(); ++i) dims.push_back(static_cast<std::int64_t>(v.shape()[i]));
+    auto const x = rowan::layer::data<T>(name, dims, v.lod().levels());
+    x->value() = value(std::move(v));
+    return x;
+}
+
+/// First values for all parameters; `alike`: those of one shape get the same.
+inline void initialize(rowan::Net<> const& net, std::uint64_t seed, bool alike = false) {
+    for (rowan::Variable* const v : net.inputs()) {
+        if (v->initialize) v->initialize(v->value(), alike ? seed : ++seed);
+    }
+}
+
+inline rowan::Tensor<double> dense(rowan::Value const& v) {
+    if (v.is<rowan::SelectedRows<double>>()) return to_dense(v.get<rowan::SelectedRows<double>>());
+    return v.get<rowan::LoDTensor<double>>().value();
+}
+
+/// Central differences of cost for every parameter; `sparse`: the one whose gradient must be row-sparse.
+inline void check_gradients(rowan::layer::Var<double> const& cost, std::string const& sparse = "") {
+    using namespace rowan;
+    Scope& scope = cost->scope();
+    auto const forward = Net<>::trace_and_build(*cost);
+    auto const gradients = append_backward<double>(*cost);
+    std::vector<Variable*> outputs{&*cost};
+    std::uint64_t seed = 0;
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        if (g.parameter->value().empty()) g.parameter->initialize(g.parameter->value(), ++seed);
+    }
+    Net<>::trace_and_build(outputs).run(scope);
+    std::vector<Tensor<double>> found;
+    for (auto const& g : gradients) {
+        found.push_back(dense(g.gradient->value()));
+        CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == sparse));
+    }
+    for (std::size_t p = 0; p < gradients.size(); ++p) {
+        Tensor<double>& w = gradients[p].parameter->value().get<LoDTensor<double>>().value();
+        REQUIRE(found[p].shape() == w.shape());
+        for (std::size_t k = 0; k < w.size(); ++k) {
+            double const before = w.data()[k], step = 1e-5;
+            auto const loss = [&](double x) {
+                w.data()[k] = x;
+                forward.run(scope);
+                return cost->value().get<LoDTensor<double>>().value()(0);
+            };
+            double const numeric = (loss(before + step) - loss(before - step)) / (2 * step);
+            w.data()[k] = before;
+            CAPTURE(gradients[p].parameter->name(), k, numeric, found[p].data()[k]);
+            CHECK(std::abs(numeric - found[p].data()[k]) <= 1e-8 * (1 + std::abs(numeric)));
+        }
+    }
+}
+
+}  // namespace test

@@ -1,0 +1,260 @@
+// tests/layer/rnn_forms.cpp: recurrent layers that go backwards, have several memories, or walk through levels above the last one.
+#include <rowan/layer/rnn.hpp>
+
+#include "catch.hpp"
+#include "finite_differences.hpp"
+
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/op/lstm_unit.hpp>
+#include <rowan/op/sum_rows.hpp>
+#include <rowan/sequence/sequence_reverse.hpp>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rowan;
+using namespace test;
+
+Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
+Lod const two_levels = Lod::from_lengths({{2, 0, 3, 1}, {2, 0, 3, 1, 2, 4}});
+
+auto gru(std::int64_t size) {
+    return [=](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = size});
+        return layer::Step{now, now};
+    };
+}
+
+LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value().get<LoDTensor<double>>(); }
+
+}  // namespace
+
+TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reversed", "[rnn]") {
+    auto const run = [](bool reverse, LoDTensor<double> const& batch) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const h = layer::rnn_with_last(fed("x", batch.share()), 3, gru(3), {.reverse = reverse});
+        auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
+        initialize(net, 5);
+        net.run(scope);
+        return std::pair(result(h.output).share(), result(h.last).share());
+    };
+    LoDTensor<double> const x(values({13, 2}, 1), lod);
+    auto const backwards = run(true, x), forwards = run(false, sequence_reverse(x));
+    CHECK(backwards.first == sequence_reverse(forwards.first));
+    CHECK(backwards.second == forwards.second);
+
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(layer::fc(fed("x", x.share()), {.output_size = 2}), 3, gru(3), {.reverse = true});
+    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
+}
+
+TEST_CASE("several memories, some with a boot state: an LSTM whose states are two", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const c_0 = layer::fc(fed("z", LoDTensor<double>(values({5, 2}, 3))), {.output_size = 3});
+    auto const run = layer::rnn_with_last(
+        fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {{.size = 3}, {.like = c_0}}, [](auto x_t, auto before) {
+            auto const gates = layer::fc(x_t, {.output_size = 12});
+            auto const w = layer::parameter<double>({3, 12}, {-1, 1});
+            auto const b = layer::parameter<double>({12}, {-1, 1});
+            auto const& made =
+                default_scope().new_op<lstm_unit_op, Cpu, double, double, double, double, double>({&*gates, &*before[0], &*before[1], &*w, &*b}).outputs;
+            layer::Var<double> const h(*made[0]), c(*made[1]);
+            return layer::Step{h, {h, c}};
+        });
+    REQUIRE(run.last.size() == 2);
+    check_gradients(layer::add(layer::mse(run.output, fed("y", LoDTensor<double>(values({13, 3}, 2)))),
+                               layer::add(layer::mse(run.last[0], fed("y_h", LoDTensor<double>(values({5, 3}, 4)))), layer::mse(run.last[1], fed("y_c", LoDTensor<double>(values({5, 3}, 5)))))));
+    Net<>::trace_and_build(std::array{&*run.last[1], &*c_0}).run(scope);
+    CHECK(Tensor<double>(result(run.last[1]).value().slice(0, 1)) == Tensor<double>(result(c_0).value().slice(0, 1)));  // of the empty sequence
+
+    auto const too_few = [&] {
+        return layer::rnn(layer::data<double>("w", {UNK, 2}, 1), {{.size = 2}, {.size = 2}}, [](auto x_t, auto) { return layer::Step{x_t, x_t}; });
+    };
+    CHECK_THROWS_WITH(too_few(), "layer::rnn: the number of states after a step is 1, expected 2");
+}
+
+TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::fc(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), {.output_size = 2});
+    auto const inside = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
+        REQUIRE(x_t->spec().lod_level == 1);
+        auto const now = layer::gru_unit(layer::sequence_pool(x_t, {.pool = Pool::sum}), before, {.size = 3});
+        return layer::Step{now, now};
+    }, {.level = 0});
+    auto const outside = layer::rnn_with_last(layer::sequence_pool(x, {.pool = Pool::sum}), 3, gru(3), {.level = 0});
+    auto const net = Net<>::trace_and_build(std::array{&*inside.output, &*inside.last, &*outside.output, &*outside.last});
+    initialize(net, 3, true);
+    net.run(scope);
+    CHECK(result(inside.output).lod() == two_levels.slice_levels(0, 1));
+    CHECK(result(inside.output) == result(outside.output));
+    CHECK(result(inside.last) == result(outside.last));
+    check_gradients(layer::mse(inside.output, fed("y", LoDTensor<double>(values({6, 3}, 2)))));
+    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level[0] = 2 is not in [0, 2)");
+}
+
+TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn_with_last(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), 3, gru(3));
+    CHECK((h.output->spec().lod_level == 2 && h.last->spec().lod_level == 1));
+    auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
+    initialize(net, 3);
+    net.run(scope);
+    CHECK(result(h.output).lod() == two_levels);
+    CHECK(result(h.last).lod() == two_levels.slice_levels(0, 1));
+}
+
+TEST_CASE("a layer within the step of another, at both levels, and its gradients", "[rnn]") {
+    for (bool const reverse : {false, true}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
+        auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
+        auto const h = layer::rnn_with_last<double>(ids, 3, [&](auto sentence, auto before) {
+            auto const words = layer::rnn_with_last<double>(sentence, layer::Memory{.like = before}, [&](auto word, auto state) {
+                auto const now = layer::gru_unit(layer::embedding(word, table), state, {.size = 3});
+                return layer::Step{now, now};
+            }, {.reverse = reverse});
+            auto const pooled = layer::sequence_pool(words.output, {.pool = Pool::mean});
+            auto const now = layer::tanh(layer::add(layer::fc(pooled, {.output_size = 3}), words.last));
+            return layer::Step{now, now};
+        }, {.level = 0});
+        check_gradients(layer::mse(h.last, fed("y", LoDTensor<double>(values({4, 3}, 2)))), "table");
+    }
+}
+
+TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    LoDTensor<double> batch(values({12, 2}, 1), two_levels);
+    batch.value().fill(1);
+    auto const x = fed("x", std::move(batch));
+    auto const h = layer::rnn(x, 2, [](auto sentence, auto before) {
+        auto const words = layer::rnn_with_last(sentence, layer::Memory{.like = before}, [](auto word, auto state) {
+            auto const now = layer::add(word, state);
+            return layer::Step{now, now};
+        });
+        return layer::Step{words.output, words.last};
+    }, {.level = 0});
+    CHECK(h->spec().lod_level == 2);
+    auto const net = Net<>::trace_and_build(*h);
+    net.run(scope);
+    CHECK(result(h).lod() == two_levels);  // words are counted on over the sentences of a text
+    std::vector<double> counts;
+    for (std::size_t i = 0; i < 12; ++i) counts.push_back(result(h).value()(i, 1));
+    CHECK((counts == std::vector<double>{1, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4}));
+}
+
+TEST_CASE("what the next step does not need runs once, after the loop, and its gradient before that of the loop", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 3}, 1), lod)), 4, [](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = 4});
+        return layer::Step{layer::tanh(layer::fc(now, {.output_size = 2})), now};
+    });
+    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
+    auto const& net = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get())->net;
+    auto const names = [](std::vector<rowan::detail::StepOp> const& ops) {
+        std::string text;
+        for (auto const& op : ops) text.append(op.op->code->name).append(" ");
+        return text;
+    };
+    CHECK(names(net.forward.before) == "fc ");
+    CHECK(names(net.forward.each) == "gru_unit ");
+    CHECK(names(net.forward.after) == "fc tanh ");
+    CHECK(names(net.backward.before) == "tanh_grad mul_nt mul_tn sum_rows ");
+    CHECK(names(net.backward.each) == "sum gru_unit_grad ");
+}
+
+TEST_CASE("a whole that each step makes of its state has a gradient of each step", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
+    auto const h = layer::rnn(layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 3}), 3, [&](auto x_t, auto before) {
+        auto const of_state = layer::apply<sum_rows_op>({}, before), of_input = layer::apply<sum_rows_op>({}, x_t);
+        auto const now = layer::tanh(layer::add(layer::apply<fc_op>({}, x_t, w, of_state), layer::apply<fc_op>({}, before, w, of_input)));
+        return layer::Step{now, now};
+    });
+    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
+}
+
+TEST_CASE("many sequences are walked through in parts: exactly what each gives alone, for any number of threads", "[rnn]") {
+    inputs::Random random(9);
+    std::vector<std::int64_t> lengths(100, 0);  // of 3 parts, one of which may have empty sequences only
+    for (std::size_t s = 0; s < 70; ++s) lengths[s] = random.below(9);
+    Lod const many = Lod::from_lengths({lengths});
+    LoDTensor<double> const x(values({static_cast<std::size_t>(many.rows()), 2}, 1), many);
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const data = fed("x", x.share());
+    auto const boot = fed("boot", LoDTensor<double>(values({100, 3}, 4)));
+    auto const h = layer::rnn_with_last(data, layer::Memory{.like = boot}, gru(3), {.reverse = true});
+    auto const cost = layer::mse(h.output, fed("y", LoDTensor<double>(values({static_cast<std::size_t>(many.rows()), 3}, 2))));
+    auto const gradients = append_backward<double>(*cost);
+    std::vector<Variable*> outputs{&*h.output, &*h.last, &*cost};
+    for (auto const& g : gradients) outputs.push_back(g.gradient);
+    auto const net = Net<>::trace_and_build(outputs);
+    initialize(net, 1);
+    std::vector<Tensor<double>> first;
+    for (int const threads : {1, 2, 3, 8}) {
+        net.run(scope, {threads});
+        for (std::size_t i = 0; i < outputs.size(); ++i) {
+            Tensor<double> const found = dense(outputs[i]->value());
+            if (threads == 1) first.push_back(found);
+            CHECK(found == first[i]);
+        }
+    }
+    auto const alone = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
+    for (std::size_t s = 0; s < 100; s += 7) {
+        auto const from = static_cast<std::size_t>(many[0][s]), to = static_cast<std::size_t>(many[0][s + 1]);
+        feed(scope, "x", LoDTensor<double>(x.value().slice(from, to), Lod::from_lengths({{static_cast<std::int64_t>(to - from)}})));
+        feed(scope, "boot", LoDTensor<double>(values({100, 3}, 4).slice(s, s + 1)));
+        alone.run(scope);
+        CHECK(result(h.output).value() == Tensor<double>(first[0].slice(from, to)));
+        CHECK(result(h.last).value() == Tensor<double>(first[1].slice(s, s + 1)));
+    }
+}
+
+TEST_CASE("gradients of a batch in parts are those of central differences", "[rnn]") {
+    std::vector<std::int64_t> lengths(130, 0);
+    for (std::size_t s = 0; s < 3; ++s) lengths[40 * s] = static_cast<std::int64_t>(2 + s);  // of 4 parts one has nothing to do
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 1, 0, 2, 3, 3, 1}, Lod::from_lengths({lengths})));
+    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn_with_last<double>(ids, layer::Memory{.like = layer::fc(fed("z", LoDTensor<double>(values({130, 2}, 3))), {.output_size = 2})}, [&](auto id, auto before) {
+        auto const now = layer::gru_unit(layer::embedding(id, table), before, {.size = 2});
+        return layer::Step{now, now};
+    });
+    check_gradients(layer::mse(h.last, fed("y", LoDTensor<double>(values({130, 2}, 2)))), "table");
+}
+
+TEST_CASE("an error in one part is the first one's, for any number of threads", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    std::vector<std::int64_t> words(128, 1);
+    words[37] = 9;
+    words[90] = -1;
+    auto const ids = fed("ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>(LoDTensor<std::int64_t>::from_nested({words}).value()), Lod::from_lengths({std::vector<std::int64_t>(64, 2)})));
+    auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn<double>(ids, 2, [&](auto id, auto before) {
+        auto const now = layer::add(layer::embedding(id, table), before);
+        return layer::Step{now, now};
+    });
+    auto const net = Net<>::trace_and_build(*h);
+    initialize(net, 1);
+    for (int const threads : {1, 2}) {
+        CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): lookup_table(table, x): ids[41] = 9 is not in [0, 4)");
+    }
+}
