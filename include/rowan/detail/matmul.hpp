@@ -1,59 +1,69 @@
-// rowan/detail/matmul.hpp: products of matrices, through a BLAS for float and double.
+// rowan/detail/matmul.hpp: products of matrices of any element type, on several threads.
 #pragma once
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/product.hpp>
 
 #include <algorithm>
-#include <cmath>
-#include <complex>
 #include <cstddef>
-#include <limits>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#if !__has_include(<xflens/cxxblas/cxxblas.cxx>)
-#error "rowan's operators need xtensor-blas and a BLAS (Debian: libxtensor-blas-dev, libopenblas-serial-dev)"
-#endif
+#ifdef ROWAN_BLAS
 #include <xtensor-blas/xblas_config.hpp>
 
 #include <xflens/cxxblas/cxxblas.cxx>
 
+#include <limits>
+#include <mutex>
+#endif
+
 namespace rowan::inline v0::detail {
 
-/// A matrix as it lies in memory, row by row, and whether its transpose is meant.
-template <class T>
-struct Factor {
-    T const* data;
-    std::size_t columns;  // as it lies
-    bool transposed = false;
-};
-
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share blocks of rows whose size does not depend on their number, each
-/// one call of the BLAS: the same bits for any number of threads with a BLAS that is serial, or is within OpenMP's teams.
+#ifdef ROWAN_BLAS
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`, by the program's BLAS. One call at a time: not every BLAS bears several.
 template <class S>
-requires has_batch<S>
-void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
-    for (std::size_t const dim : {n, k, a.columns}) {
+    for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
         if (dim > most)
             throw ShapeError("matrix dim", std::to_string(dim), "at most " + std::to_string(most) + " for this BLAS");
     }
-    constexpr std::size_t block_products = std::size_t{1} << 21;
-    std::size_t const grain =
-        std::clamp<std::size_t>(block_products / std::max<std::size_t>(n * k, 1), 1, most / 16) * 16;
-    auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(x); };
-    parallel_for(exec, n == 0 ? 0 : m, grain, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; i += grain) {
-            cxxblas::gemm(cxxblas::RowMajor, a.transposed ? cxxblas::Trans : cxxblas::NoTrans,
-                          b.transposed ? cxxblas::Trans : cxxblas::NoTrans, index(std::min(grain, last - i)), index(n),
-                          index(k), S{1}, a.data + (a.transposed ? i : i * a.columns),
-                          index(std::max<std::size_t>(a.columns, 1)), b.data,
-                          index(std::max<std::size_t>(b.columns, 1)), add ? S{1} : S{0}, out + i * n, index(n));
+    if (m == 0 || n == 0) return;
+    auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
+    auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+    static std::mutex mutex;
+    std::scoped_lock const lock(mutex);
+    cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
+                  a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
+}
+#endif
+
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share rows or columns of the result, whichever are more.
+template <class S>
+requires has_batch<S>
+void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+#ifdef ROWAN_BLAS
+    static_cast<void>(thread_count(exec));
+    multiply_by_blas(m, n, k, a, b, out, add);
+#else
+    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;  // of whole tiles; products
+    bool const rows = m >= n;
+    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
+    bool const one = m * n < serial / std::max<std::size_t>(k, 1);
+    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
+    parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
+        if (rows) {
+            Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
+            multiply_serial(end - begin, n, k, part, b, out + begin * n, n, add);
+        } else {
+            Factor<S> const part{b.at(0, begin), b.columns, b.transposed};
+            multiply_serial(m, end - begin, k, a, part, out + begin, n, add);
         }
     });
+#endif
 }
 
 /// The same for other types, sums being formed in dtype<T>::sum: through that of S where it is float or double, else by three loops.

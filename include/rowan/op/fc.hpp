@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 /// x · w + b
 /// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
 /// errors   ShapeError if ranks or dims do not match
-/// cost     2 · n · inputs · outputs operations, by a BLAS for float and double; the same bits for any number of threads
+/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
 template <class T>
 Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b) {
     detail::check_rank("x", x, 2);

@@ -18,7 +18,7 @@ namespace rowan::inline v0 {
 /// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size], and r, z, c, g_c
 ///          [n, 4 · size] for the gradient
 /// errors   ShapeError if shapes do not match
-/// cost     6 · n · size² operations by a BLAS for float and double, one pass over the gates
+/// cost     6 · n · size² operations, one pass over the gates
 template <class T>
 std::tuple<Tensor<T>, Tensor<T>> gru_unit(Cpu exec, Tensor<T> const& x, Tensor<T> const& h_prev, Tensor<T> const& w,
                                           Tensor<T> const& b) {

@@ -18,7 +18,7 @@ namespace rowan::inline v0 {
 /// shapes   x [n, 4 · size] in the order i, f, u, o, which is PyTorch's; h_prev and c_prev [n, size], w [size, 4 · size], b [4 · size]
 ///          -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
 /// errors   ShapeError if shapes do not match
-/// cost     8 · n · size² operations by a BLAS for float and double, one pass over the gates
+/// cost     8 · n · size² operations, one pass over the gates
 template <class T>
 std::tuple<Tensor<T>, Tensor<T>, Tensor<T>> lstm_unit(Cpu exec, Tensor<T> const& x, Tensor<T> const& h_prev,
                                                       Tensor<T> const& c_prev, Tensor<T> const& w, Tensor<T> const& b) {

@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 /// The product x · y, either of them transposed where its flag says so.
 /// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
 /// errors   ShapeError if one is no matrix or the inner dims differ
-/// cost     2 · n · k · m operations, by a BLAS for float and double; the same bits for any number of threads
+/// cost     2 · n · k · m operations; the same bits for any number of threads
 template <class T>
 Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpose_x = false, bool transpose_y = false) {
     detail::check_rank("x", x, 2);
