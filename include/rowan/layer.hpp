@@ -14,6 +14,7 @@
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/layer/var.hpp>

@@ -56,6 +56,10 @@ public:
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own.
     std::function<void(Value&, std::uint64_t)> initialize;
 
+    /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
+    std::function<void(Variable&, std::int64_t width)> set_width;
+    void set_dims(Dims const& dims) { spec_.dims = dims; }
+
     std::span<Operator* const> readers() const noexcept { return readers_; }
     std::span<Operator* const> writers() const noexcept { return writers_; }
 
@@ -140,6 +144,16 @@ public:
         for (Variable* const v : added.inputs) v->readers_.push_back(&added);
         for (Variable* const v : added.outputs) v->writers_.push_back(&added);
         return added;
+    }
+
+    /// Makes `v`, which nothing writes yet, result i of an operator.
+    /// errors   GraphError if something writes it
+    void write_to(Operator& op, std::size_t i, Variable& v) {
+        if (!v.writers_.empty())
+            throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
+        v.spec_ = op.outputs[i]->spec();
+        v.writers_.push_back(&op);
+        op.outputs[i] = &v;
     }
 
     /// errors   GraphError if the scope itself has that name already

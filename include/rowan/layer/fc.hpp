@@ -17,14 +17,24 @@ struct FcOptions {
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
-/// errors   ShapeError if x is no matrix or its width is not known; ValueError if output_size is negative
+/// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
+///          recurrent step, where it becomes known later
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
-    auto const w = parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
+    auto const w = [&] {
+        if (width != UNK) return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
+        Scope& outermost = rowan::detail::outermost(default_scope());
+        Variable& v = outermost.new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+        };
+        return Var<T, Device>(v);
+    }();
     auto const b = parameter<T, Device>({size}, options.bias);
     return apply<fc_op>({}, x, w, b);
 }

@@ -11,6 +11,16 @@
 #include <string>
 #include <utility>
 
+namespace rowan::inline v0::detail {
+
+inline Scope& outermost(Scope& scope) {
+    Scope* s = &scope;
+    while (s->parent() != nullptr) s = s->parent();
+    return *s;
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
@@ -28,19 +38,15 @@ inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     return {-bound, bound};
 }
 
-/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
-/// seed that follows from its place in the net.
-/// errors   ShapeError if a dim is UNK
+/// First values of a parameter of these dims.
 template <class T, class Device = Cpu>
-Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     typename Tensor<T, Device>::shape_type shape;
     for (std::int64_t const dim : dims) {
         if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
         shape.push_back(static_cast<std::size_t>(dim));
     }
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    Variable& v = scope->new_var(name, tensor_spec<T>(dims), Role::parameter);
+    v.set_dims(dims);
     v.initialize = [shape, first](Value& value, std::uint64_t seed) {
         auto t = Tensor<T, Device>::from_shape(shape);
         using S = typename dtype<T>::sum;
@@ -50,6 +56,15 @@ Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string con
         }
         value.set(LoDTensor<T, Device>(std::move(t)));
     };
+}
+
+/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
+/// seed that follows from its place in the net.
+/// errors   ShapeError if a dim is UNK
+template <class T, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+    Variable& v = rowan::detail::outermost(default_scope()).new_var(name, tensor_spec<T>(dims), Role::parameter);
+    begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }
 

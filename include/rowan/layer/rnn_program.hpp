@@ -1,0 +1,73 @@
+// rowan/layer/rnn_program.hpp: layer::rnn as the design documents write it, whose step is an expression of a memory and the input.
+#pragma once
+
+#include <rowan/detail/step_program.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+/// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
+/// state of each sequence after its last step, [sequences, width].
+template <class T = float, class Device = Cpu>
+Var<T, Device> tensor() {
+    return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
+}
+
+/// Within a step: the memory plus x, which the memory is in the next step.
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
+    return apply<rowan::detail::add_to_op>({}, memory, x);
+}
+/// nullptr stands for the step's input.
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
+    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}))));
+}
+
+template <class T = float, class Device = Cpu>
+struct RnnProgram {
+    Var<T, Device> input;       ///< with levels of sequences
+    Var<T, Device> step_net;    ///< a row for a row of the input
+    bool concat_output = true;  ///< give the rows of all steps, and not only those of the last ones
+    RnnOptions options = {};
+};
+
+/// A recurrent layer whose step is what lies between its memories and `step_net`:
+///
+///     auto memory = layer::tensor();
+///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
+///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
+///
+/// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
+/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, or holds a recurrent layer
+template <class T, class Device>
+Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
+    rowan::detail::StepProgram const step(*program.step_net);
+    spec::has_levels("layer::rnn: input", program.input->spec());
+    VarSpec input = program.input->spec();
+    input.dims[0] = UNK;
+    input.lod_level = 0;
+    std::vector<Memory> memories;
+    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
+    auto const made = rowan::detail::recurrence<T>(
+        program.input, std::span<Memory const>(memories), program.options, [&](auto const& x_t, auto const& before) {
+            std::vector<Variable*> states;
+            for (auto const& state : before) states.push_back(&*state);
+            auto const [result, next] = step.replay(*x_t, states);
+            std::vector<Var<T, Device>> after;
+            for (Variable* const v : next) after.emplace_back(*v);
+            return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
+        });
+    for (std::size_t m = 0; m < memories.size(); ++m)
+        default_scope().write_to(*made.output->writers()[0], m, *step.memories()[m]);
+    return program.concat_output ? made.output : sequence_last(made.output);
+}
+/// Braces are a program of floats.
+inline Var<float> rnn(RnnProgram<> const& program) { return rnn<float, Cpu>(program); }
+
+}  // namespace rowan::inline v0::layer
