@@ -28,12 +28,15 @@ struct dual {
     dual() = default;
     explicit dual(double value) : v(value) {}
     dual(double value, double derivative) : v(value), d(derivative) {}
+    explicit operator double() const { return v; }
 
     friend dual operator+(dual a, dual b) { return {a.v + b.v, a.d + b.d}; }
     friend dual operator-(dual a, dual b) { return {a.v - b.v, a.d - b.d}; }
     friend dual operator*(dual a, dual b) { return {times(a.v, b.v), times(a.v, b.d) + times(a.d, b.v)}; }
     friend dual operator/(dual a, dual b) { return {a.v / b.v, (times(a.d, b.v) - times(a.v, b.d)) / times(b.v, b.v)}; }
     friend dual sqrt(dual a) { return {std::sqrt(a.v), a.d / (2 * std::sqrt(a.v))}; }
+    friend dual exp(dual a) { return {std::exp(a.v), times(a.d, std::exp(a.v))}; }
+    friend dual log(dual a) { return {std::log(a.v), a.d / a.v}; }
     friend dual pow(dual a, dual b) { return {std::pow(a.v, b.v), times(times(b.v, std::pow(a.v, b.v - 1)), a.d)}; }
     friend bool operator==(dual const&, dual const&) = default;
     friend bool operator<(dual a, dual b) { return a.v < b.v; }

@@ -13,12 +13,6 @@
 #include <utility>
 #include <vector>
 
-namespace test {
-
-inline dual exp(dual a) { return {std::exp(a.v), a.d * std::exp(a.v)}; }
-
-}  // namespace test
-
 namespace {
 
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::StepMap, rowan::Tensor, rowan::TensorArray;

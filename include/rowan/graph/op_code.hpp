@@ -129,6 +129,8 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
 /// Calls the kernel for these values.
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
 
@@ -323,6 +325,8 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
     if constexpr (requires { Op::infer(in[i]..., attributes); }) {
         return Op::infer(in[i]..., attributes);
     } else {
+        static_assert(requires { Op::infer(in[i]...); },
+                      "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
         return Op::infer(in[i]...);
     }
 }
@@ -469,6 +473,8 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
 /// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
 template <class Op, class D, class... T>
 struct code_of {
+    static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
+
 private:
     static constexpr bool variadic = detail::is_variadic<Op, D, std::tuple_element_t<0, std::tuple<T..., float>>>;
     static constexpr auto run() {

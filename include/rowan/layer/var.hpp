@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
+#include <rowan/core/dtype.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <tuple>
@@ -14,6 +15,8 @@ namespace rowan::inline v0::layer {
 /// A variable of a scope. A copy is the same variable.
 template <class T, class Device = Cpu>
 class Var {
+    static_assert(element<T>, "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+
 public:
     using value_type = T;
 
@@ -32,6 +35,7 @@ private:
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
+    static_assert(operation<Op>, "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
     using First = std::tuple_element_t<0, std::tuple<T...>>;
     auto const add = [&]<class... In>(d::type_list<In...>) {
         using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;

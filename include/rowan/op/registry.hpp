@@ -106,6 +106,15 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
     return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
+// No constant: at compile time the error names it.
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+    throw GraphError(std::string("there is no operator \"")
+                         .append(name)
+                         .append("\" among the ")
+                         .append(std::to_string(size))
+                         .append(" of this registry"));
+}
+
 }  // namespace detail
 
 /// The rules of an operator's backward pass, none for no_grad.
@@ -133,7 +142,7 @@ struct registry {
     /// errors   GraphError if there is none
     /// cost     a binary search of a table made at compile time
     template <class Visit>
-    static decltype(auto) dispatch(std::string_view name, Visit&& visit) {
+    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
         static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
         using first = std::tuple_element_t<0, std::tuple<Op...>>;
         using result = std::invoke_result_t<Visit&, first>;
@@ -149,12 +158,10 @@ private:
         return order;
     }();
 
-    static std::size_t position(std::string_view name) {
+    static constexpr std::size_t position(std::string_view name) {
         auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
                                             [](std::size_t i, std::string_view n) { return names[i] < n; });
-        if (found == by_name.end() || names[*found] != name)
-            throw GraphError("there is no operator \"" + std::string(name) + "\" among the " + std::to_string(size) +
-                             " of this registry");
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
         return *found;
     }
 };

@@ -1,0 +1,21 @@
+// carries: fc_op tanh_op mse_op sgd_op
+// may carry: matmul_op sum_rows_op expand_rows_op fill_like_op sum_op sum_grad_op tanh_grad_op mse_grad_op
+// A net of three layers, trained and asked by a program that includes everything.
+#include "without_iostream.hpp"
+
+#include <rowan/rowan.hpp>
+
+#include <cstdio>
+#include <vector>
+
+int main() {
+    namespace layer = rowan::layer;
+    auto const x = layer::data("x", {rowan::UNK, 3});
+    auto const predict = layer::fc(layer::tanh(layer::fc(x, {.output_size = 4})), {.output_size = 1});
+    auto const cost = layer::mse(predict, layer::data("y", {rowan::UNK, 1}));
+    std::vector<rowan::Feeds> const batches{{{"x", rowan::Tensor<float>{{1, 2, 3}}}, {"y", rowan::Tensor<float>{{1}}}}};
+    auto const parameters = rowan::train(cost, [&](std::int64_t) { return batches; },
+                                         {.optimizer = layer::Optimizer(layer::Sgd{}, rowan::dtypes<float>{})});
+    auto const y = rowan::infer(predict, batches[0], parameters);
+    std::printf("%zu %g\n", parameters.size(), static_cast<double>(y.value()(0, 0)));
+}

@@ -1,0 +1,11 @@
+// expect: rowan::code_of: as many element types as the operator has inputs
+#include <rowan/graph/scope.hpp>
+#include <rowan/op/add.hpp>
+
+void use(rowan::Scope& scope, rowan::Variable& x) {
+#ifdef ROWAN_VALID_TWIN
+    scope.new_op<rowan::add_op, rowan::Cpu, float, float>({&x, &x});
+#else
+    scope.new_op<rowan::add_op, rowan::Cpu, float>({&x});
+#endif
+}

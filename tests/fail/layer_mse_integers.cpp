@@ -1,0 +1,14 @@
+// expect: rowan::mse: a mean has fractions, convert x and y to a type that has them
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/loss.hpp>
+
+#ifdef ROWAN_VALID_TWIN
+using number = double;
+#else
+using number = std::int64_t;
+#endif
+
+void use() {
+    auto const x = rowan::layer::data<number>("x", {rowan::UNK, 2});
+    static_cast<void>(rowan::layer::mse(x, x));
+}

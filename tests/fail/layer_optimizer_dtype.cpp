@@ -1,0 +1,14 @@
+// expect: rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types
+#include <rowan/layer/optimizer.hpp>
+
+struct mine {
+    short bits;
+};
+
+#ifdef ROWAN_VALID_TWIN
+using number = rowan::bfloat16;
+#else
+using number = mine;
+#endif
+
+rowan::layer::Optimizer optimizer(rowan::layer::AdaGrad{.learning_rate = 0.1}, rowan::dtypes<float, number>{});

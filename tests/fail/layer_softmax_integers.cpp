@@ -1,0 +1,11 @@
+// expect: rowan::softmax: integers have no softmax, convert x to a type with fractions
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/loss.hpp>
+
+#ifdef ROWAN_VALID_TWIN
+using number = double;
+#else
+using number = std::int64_t;
+#endif
+
+void use() { static_cast<void>(rowan::layer::softmax(rowan::layer::data<number>("x", {rowan::UNK, 2}))); }

@@ -1,0 +1,9 @@
+// expect: the_element_types_do_not_match|'out' must be initialized by a constant expression
+#include <rowan/op/add.hpp>
+
+#ifdef ROWAN_VALID_TWIN
+using number = float;
+#else
+using number = double;
+#endif
+inline constexpr auto out = rowan::add_op::infer(rowan::tensor_spec<float>({rowan::UNK, 3}), rowan::tensor_spec<number>({rowan::UNK, 3}));

@@ -1,0 +1,14 @@
+// expect: rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type
+#include <rowan/op/var_spec.hpp>
+
+struct mine {
+    short bits;
+};
+
+#ifdef ROWAN_VALID_TWIN
+using number = rowan::bfloat16;
+#else
+using number = mine;
+#endif
+
+rowan::VarSpec spec = rowan::tensor_spec<number>({rowan::UNK, 2});

@@ -1,0 +1,77 @@
+// tests/static/op.cpp: kinds, element types, shapes and levels of whole chains of operators, known when the program is compiled, and which
+// operator a name is.
+#include <rowan/op.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace {
+
+using rowan::bfloat16, rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK, rowan::VarSpec;
+
+// words -> rows of a table -> mean of each sentence -> fully connected -> tanh -> scores -> loss, and all the way back
+constexpr VarSpec words = tensor_spec<std::int64_t>({UNK}, 1), label = tensor_spec<std::int32_t>({UNK});
+constexpr VarSpec table = tensor_spec<float>({53'080, 64}), w = tensor_spec<float>({64, 45}), b = tensor_spec<float>({45});
+constexpr VarSpec rows = rowan::lookup_table_op::infer(table, words);
+static_assert(rows == tensor_spec<float>({UNK, 64}, 1));  // as many levels as the words have
+constexpr VarSpec pooled = rowan::sequence_pool_op::infer(rows, {rowan::Pool::mean});
+static_assert(pooled == tensor_spec<float>({UNK, 64}));  // one less
+constexpr VarSpec scores = rowan::fc_op::infer(rowan::tanh_op::infer(pooled), w, b);
+static_assert(scores == tensor_spec<float>({UNK, 45}));
+constexpr auto loss = rowan::softmax_with_cross_entropy_op::infer(scores, label, {});
+static_assert(loss[0] == tensor_spec<float>({1}) && loss[1] == scores);
+
+constexpr VarSpec scores_grad = rowan::softmax_with_cross_entropy_grad_op::infer(loss[1], label, loss[0], {});
+static_assert(scores_grad == scores);
+static_assert(rowan::mul_tn_op::infer(pooled, scores_grad) == w && rowan::sum_rows_op::infer(scores_grad) == b);
+constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::mul_nt_op::infer(scores_grad, w));
+static_assert(pooled_grad == pooled);
+constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
+static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse
+
+// the kinds that optimizers and sums are given
+static_assert(rowan::adagrad_op::infer(table, table, table_grad).empty() && rowan::sgd_op::infer(table, table).empty());
+static_assert(rowan::sum_op::infer(std::array{table_grad, table_grad}) == table_grad);
+static_assert(rowan::sum_op::infer(std::array{table_grad, table}) == table);  // dense if one of them is
+static_assert(rowan::scale_op::infer(table_grad, {.factor = 0.5}) == table_grad);
+static_assert(rowan::lookup_bag_op::infer(table, words) == pooled && rowan::lookup_bag_grad_op::infer(table, words, pooled) == table_grad);
+
+// paragraphs of sentences of words: a level goes with each pool, and comes back where rows are repeated
+constexpr VarSpec deep = rowan::lookup_table_op::infer(table, tensor_spec<std::int32_t>({UNK}, 2));
+static_assert(deep.lod_level == 2 && rowan::relu_op::infer(deep) == deep);
+constexpr VarSpec sentences = rowan::sequence_pool_op::infer(deep);
+static_assert(sentences == tensor_spec<float>({UNK, 64}, 1) && rowan::sequence_pool_op::infer(sentences).lod_level == 0);
+static_assert(rowan::fc_op::infer(deep, w, b) == tensor_spec<float>({UNK, 45}, 2));
+
+// a step of a cell: shapes of state and gates
+constexpr VarSpec gates = rowan::fc_op::infer(pooled, tensor_spec<float>({64, 192}), tensor_spec<float>({192}));
+constexpr auto step = rowan::gru_unit_op::infer(gates, tensor_spec<float>({UNK, 64}), tensor_spec<float>({64, 192}), tensor_spec<float>({192}));
+static_assert(step[0] == tensor_spec<float>({UNK, 64}));
+
+// dims that are known stay known, those of another input fill in what is not, element types go along
+static_assert(rowan::add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({5, UNK})) == tensor_spec<float>({5, 3}));
+static_assert(rowan::fc_op::infer(tensor_spec<bfloat16>({7, 2}), tensor_spec<bfloat16>({UNK, 4}), tensor_spec<bfloat16>({UNK})) ==
+              tensor_spec<bfloat16>({7, 4}));
+static_assert(rowan::mse_op::infer(tensor_spec<double>({UNK, 3}), tensor_spec<double>({5, 3})) == tensor_spec<double>({1}));
+static_assert(rowan::cast_op<double>::infer(deep) == tensor_spec<double>({UNK, 64}, 2));
+
+// names are found when the program is compiled; each of rowan's own finds itself, and a registry is no object
+struct names_itself {
+    std::string_view name;
+    template <class Op>
+    constexpr bool operator()(Op) const {
+        return Op::name == name && rowan::operation<Op>;
+    }
+};
+static_assert(std::is_empty_v<rowan::builtin_ops> && rowan::builtin_ops::size > 60);
+static_assert([] {
+    for (std::string_view const name : rowan::builtin_ops::names) {
+        if (!rowan::builtin_ops::dispatch(name, names_itself{name})) return false;
+    }
+    return true;
+}());
+static_assert(rowan::builtin_ops::has<rowan::sgd_op> && !rowan::registry<rowan::sgd_op>::has<rowan::fc_op>);
+
+}  // namespace
