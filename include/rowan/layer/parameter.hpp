@@ -11,6 +11,17 @@
 #include <string>
 #include <utility>
 
+namespace rowan::inline v0::detail {
+
+/// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
+inline Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
@@ -38,9 +49,7 @@ Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string con
         if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
         shape.push_back(static_cast<std::size_t>(dim));
     }
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    Variable& v = scope->new_var(name, tensor_spec<T>(dims), Role::parameter);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     v.initialize = [shape, first](Value& value, std::uint64_t seed) {
         auto t = Tensor<T, Device>::from_shape(shape);
         using S = typename dtype<T>::sum;
