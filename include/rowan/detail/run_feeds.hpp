@@ -46,10 +46,9 @@ inline void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
     std::string const kind = tensor_kind(spec.dtype);
-    Value alias = value.share();
     auto const elements = [&] {
         try {
-            return alias.elements();
+            return value.share().elements();
         } catch (TypeError const& e) {
             throw TypeError(v.name(), e.actual(), kind);
         }
