@@ -188,7 +188,7 @@ private:
         auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
         op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
         update.has_rate = requires { attributes->learning_rate = 1.0; };
-        update.prepare = [o, &code, attributes, none](std::int64_t step, double factor) {
+        update.prepare = [=, &code](std::int64_t step, double factor) {
             if constexpr (requires { attributes->step = step; }) attributes->step = step;
             if constexpr (requires { attributes->learning_rate = factor; })
                 attributes->learning_rate = o.options().learning_rate * factor;
