@@ -19,6 +19,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <string>
+#include <type_traits>
 
 namespace {
 
@@ -60,6 +62,23 @@ Tensor<double> dense(Variable const& v) {
     if (v.value().is<SelectedRows<double>>()) return to_dense(v.value().get<SelectedRows<double>>());
     return v.value().get<LoDTensor<double>>().value();
 }
+
+/// Throws what it is told to.
+struct throw_op {
+    static constexpr std::string_view name = "throw";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+    struct attributes {
+        std::function<void()> say;
+    };
+    static VarSpec infer(VarSpec const& x, attributes const&) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, attributes const& a) {
+        a.say();
+        return x;
+    }
+};
 
 /// Compares every gradient with central differences of the cost.
 void check(Builder& b, Variable& cost) {
@@ -218,6 +237,56 @@ TEST_CASE("nets that cannot run are refused, with names", "[graph]") {
     CHECK_THROWS_WITH(b.data("x", {1}), "the scope has a variable \"x\" already");
     CHECK_THROWS_WITH(b.scope.get("z"), "there is no variable \"z\"");
     CHECK_THROWS_WITH(append_backward<double>(x), "x does not depend on a parameter: there is nothing to train");
+}
+
+TEST_CASE("an error of an operator names it, and says what it said", "[graph]") {
+    auto const check = [](auto const& error, std::string const& text) {
+        using E = std::remove_cvref_t<decltype(error)>;
+        Builder b;
+        auto& x = b.data("x", {UNK});
+        auto const net = Net<>::trace_and_build(b.op<throw_op, double>({&x}, {[&] { throw error; }}));
+        x.value().set(LoDTensor<double>(Tensor<double>{1}));
+        CHECK_THROWS_AS(net.run(b.scope), E);
+        CHECK_THROWS_WITH(net.run(b.scope), text);
+    };
+    check(ValueError("min", std::nan(""), "a finite number"), "throw(x): min is nan, expected a finite number");
+    check(ValueError("x[1] is 2, expected 3", 1e-300, "0, expected by all"), "throw(x): x[1] is 2, expected 3 is 1e-300, expected 0, expected by all");
+    check(LodError(1, 2, -3, "is less than the offset before it, 5"), "lod[1][2] = -3 is less than the offset before it, 5, in throw(x)");
+    check(IndexError("rows", 1, 9, 4), "throw(x): rows[1] = 9 is not in [0, 4)");
+    check(IndexError("order", 2, 1, "stands there already"), "throw(x): order[2] = 1 stands there already");
+    check(IndexError("slots", 3, "was never written"), "throw(x): slots[3] was never written");
+    check(ShapeError("x.shape()", "[1]", "[2]"), "throw(x): x.shape() is [1], expected [2]");
+    check(TypeError("x", "f32", "f64"), "throw(x): x is f32, expected f64");
+    check(Error("param shares memory with grad"), "param shares memory with grad");
+
+    Builder b;
+    auto& x = b.data("x", {UNK});
+    auto const net = Net<>::trace_and_build(b.op<throw_op, double>({&x}, {[] { throw LodError(1, 2, -3, "is wrong"); }}));
+    x.value().set(LoDTensor<double>(Tensor<double>{1}));
+    try {
+        net.run(b.scope);
+        FAIL("nothing was thrown");
+    } catch (LodError const& e) {
+        CHECK(e.level() == 1);
+        CHECK(e.position() == 2);
+        CHECK(e.value() == -3);
+    }
+}
+
+TEST_CASE("a scope that goes takes its operators from the readers of others", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK});
+    auto& stays = b.op<tanh_op, double>({&x});
+    {
+        Scope inner(b.scope);
+        Variable& mine = *inner.new_op<add_op, Cpu, double, double>({&x, &x}).outputs[0];
+        inner.new_op<tanh_op, Cpu, double>({&mine});
+        CHECK(x.readers().size() == 3);
+        inner.forget_readers();
+        CHECK(mine.readers().size() == 1);
+    }
+    REQUIRE(x.readers().size() == 1);
+    CHECK(x.readers()[0] == stays.writers()[0]);
 }
 
 TEST_CASE("the default scope is the thread's own, or a guard's", "[graph]") {

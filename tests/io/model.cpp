@@ -5,6 +5,7 @@
 #include "inputs.hpp"
 
 #include <rowan/layer/data.hpp>
+#include <rowan/layer/dropout.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
@@ -82,6 +83,30 @@ TEST_CASE("a model that is saved and loaded gives the same bits", "[io]") {
     auto const bytes = file.read();
     save_model(again, [](std::int64_t) { return std::vector<Feeds>(); }, load_model(again, file.path), file.path);
     CHECK(file.read() == bytes);
+}
+
+TEST_CASE("a model that was trained with dropout answers without, in its own net and in one that has none", "[io]") {
+    File const file;
+    auto const make = [](Scope& scope, bool drops) {
+        ScopeGuard const guard(scope);
+        auto const h = layer::tanh(layer::fc(layer::data("x", {UNK, 3}), {.output_size = 8}));
+        return layer::fc(drops ? layer::dropout(h) : h, {.output_size = 2});
+    };
+    Scope first, second, third;
+    auto const predict = make(first, true);
+    Feeds const x{{"x", Tensor<float>{{1, 2, 3}, {-1, 0, 1}}}};
+    auto const parameters = [&] {
+        ScopeGuard const guard(first);
+        auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+        Feeds feeds = x;
+        feeds.emplace("y", Tensor<float>{{1, 2}, {3, 4}});
+        return train(cost, [&](std::int64_t) { return std::vector{feeds, feeds}; }, {.epochs = 3});
+    }();
+    auto const want = infer(predict, x, parameters);
+    save_model(predict, parameters, file.path);
+    auto const again = make(second, true), plain = make(third, false);
+    CHECK(infer(again, x, load_model(again, file.path)) == want);
+    CHECK(infer(plain, x, load_model(plain, file.path)) == want);
 }
 
 TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {

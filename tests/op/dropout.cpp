@@ -16,9 +16,10 @@ using rowan::bfloat16, rowan::Cpu, rowan::dropout, rowan::dropout_grad, rowan::d
 
 using Mask = Tensor<std::uint8_t>;
 
-static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), {})[0] == tensor_spec<float>({UNK, 3}, 1));
-static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), {})[1] == tensor_spec<std::uint8_t>({UNK, 3}, 1));
-static_assert(dropout_grad_op::infer(tensor_spec<std::uint8_t>({UNK, 3}), tensor_spec<float>({4, UNK}), {}) == tensor_spec<float>({4, 3}));
+constexpr auto seed_spec = tensor_spec<std::int64_t>({UNK});
+static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), seed_spec, {})[0] == tensor_spec<float>({UNK, 3}, 1));
+static_assert(dropout_op::infer(tensor_spec<float>({UNK, 3}, 1), seed_spec, {})[1] == tensor_spec<std::uint8_t>({UNK, 3}, 1));
+static_assert(dropout_grad_op::infer(tensor_spec<std::uint8_t>({UNK, 3}), seed_spec, tensor_spec<float>({4, UNK}), {}) == tensor_spec<float>({4, 3}));
 
 namespace {
 
@@ -86,9 +87,22 @@ TEST_CASE("a dropped NaN is 0", "[op]") {
 
 TEST_CASE("the gradient of dropout is that of central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 10}) {
-        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, true});
-        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1)), {0.25, 3, false});
+        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1), Tensor<std::int64_t>{3}), {0.25});
+        test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1), Tensor<std::int64_t>::from_shape({0})), {0.25});
     }
+}
+
+TEST_CASE("the operator takes its seed as an input, and without one it changes nothing", "[op]") {
+    auto const x = test::values({5, 3}, 1);
+    Tensor<std::int64_t> const negative{-7}, none = Tensor<std::int64_t>::from_shape({0}), two{1, 2};
+    auto const [out, mask] = dropout_op::run(Cpu{}, x, negative, {0.25});
+    CHECK(reference::same(out, std::get<0>(dropout(x, 0.25, ~std::uint64_t{6}))));
+    CHECK(reference::same(std::get<0>(dropout_op::run(Cpu{}, x, none, {0.25})), x));
+    CHECK(test::refusal<ShapeError>([&] { dropout_op::run(Cpu{}, x, two, {0.25}); }, x) == "seed.size() is 2, expected 0 or 1");
+    auto const spec = tensor_spec<float>({UNK, 3});
+    CHECK(test::refusal<ValueError>([&] { static_cast<void>(dropout_op::infer(spec, seed_spec, {1})); }) == "probability is 1, expected in [0, 1)");
+    CHECK(test::refusal<ShapeError>([&] { static_cast<void>(dropout_op::infer(spec, spec, {})); }) == "dropout: seed rank is 2, expected 1");
+    CHECK(test::refusal<rowan::TypeError>([&] { static_cast<void>(dropout_op::infer(spec, tensor_spec<float>({UNK}), {})); }) == "dropout: seed dtype is 5, expected 3");
 }
 
 TEST_CASE("dropout of bfloat16 rounds once", "[op]") {

@@ -1,15 +1,19 @@
 // rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
 #pragma once
 
+#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/feeds.hpp>
+#include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/schedule.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,22 +22,77 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
-/// Gives every data variable of a net its value.
-/// errors   GraphError if the batch lacks one
-inline void feed(std::span<Variable* const> inputs, Feeds const& feeds) {
+/// "LoDTensor<f32>", as Value::kind() says it.
+inline std::string tensor_kind(std::int32_t wire) {
+    std::string text = std::string("a tensor of element type ").append(std::to_string(wire));
+    auto const look = [&]<class T>(std::type_identity<T>) {
+        if (dtype<T>::wire == wire) text = kind_name<LoDTensor<T>>::text();
+    };
+    auto const look_all = [&]<class... T>(dtypes<T...>) { (look(std::type_identity<T>{}), ...); };
+    look_all(dtypes<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>{});
+    return text;
+}
+
+/// Is a value what its variable was declared to hold?
+/// errors   TypeError if kind or element type are others; ShapeError if rank, a dim that is known or the number of levels are
+inline void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    std::string const kind = tensor_kind(spec.dtype);
+    auto const elements = [&] {
+        try {
+            return value.share().elements();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind);
+        }
+    }();
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind);
+    auto const& dims = elements.dims;
+    bool fits = dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+    }
+    if (value.lod().levels() != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+                         std::to_string(spec.lod_level));
+}
+
+/// Gives every data variable of a net its value. A batch may bring what another net of the scope reads, such as labels that only the cost
+/// needs; what nobody has declared is taken for a typing error.
+/// errors   GraphError if the batch lacks a variable, or brings one that neither the net nor the scope has; else as check_fits. No
+///          variable has changed then
+inline void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope) {
+    std::map<Variable*, Value> values;
     for (Variable* const v : inputs) {
-        if (v->role() == Role::data && !feeds.contains(v->name()))
+        if (v->role() != Role::data) continue;
+        auto const found = feeds.find(v->name());
+        if (found == feeds.end())
             throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+        Value value = found->second.value();
+        check_fits(*v, value);
+        values.emplace(v, std::move(value));
     }
-    for (Variable* const v : inputs) {
-        if (v->role() == Role::data) v->value() = feeds.find(v->name())->second.value();
+    for (auto const& named : feeds) {
+        std::string const& name = named.first;
+        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
+        Variable const* const declared = scope.find(name);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch brings \"")
+                                 .append(name)
+                                 .append("\", but there is no data variable of that name"));
     }
+    for (auto& [v, value] : values) v->value() = std::move(value);
 }
 
 /// Gives variables back the values that they had.
@@ -53,22 +112,41 @@ private:
     std::vector<Value> values_;
 };
 
-/// A net with its backward pass and the operators of an optimizer.
+/// A scope within another, in whose variables it leaves no trace.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// A net with its backward pass and the operators of an optimizer, which go with the trainer.
 template <class T, class Device>
 class Trainer {
 public:
-    /// errors   GraphError if `others` names what is no parameter of the net
+    /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
     Trainer(Variable& cost, layer::Optimizer const& optimizer,
-            std::map<std::string, layer::Optimizer> const& others = {})
-        : cost_(cost) {
+            std::map<std::string, layer::Optimizer> const& others = {}, layer::GradientClip const& clip = {},
+            layer::Schedule schedule = {})
+        : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
         static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
-        auto const gradients = append_backward<T, Device>(cost);
+        auto gradients = append_backward<T, Device>(cost, *own_);
+        clip.add(*own_, gradients);
         std::vector<Variable*> outputs{&cost};
         for (auto const& g : gradients) {
             outputs.push_back(g.gradient);
             parameters_.push_back(g.parameter);
         }
         net_ = Net<Device>::trace_and_build(outputs);
+        for (Variable* const v : net_.inputs()) {
+            if (v->role() == Role::seed) seeds_.push_back(v);
+        }
         for (auto const& other : others) {
             if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
                 throw GraphError(std::string("there is no parameter \"")
@@ -77,18 +155,31 @@ public:
         }
         for (auto const& g : gradients) {
             auto const other = others.find(g.parameter->name());
-            updates_.push_back((other == others.end() ? optimizer : other->second).add(g));
+            updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
             changes_.append(*updates_.back().op);
+            if (schedule_ && !updates_.back().has_rate)
+                throw GraphError(std::string("the optimizer of ")
+                                     .append(g.parameter->name())
+                                     .append(" has no learning_rate for the schedule"));
         }
     }
 
     /// First values, or those of an earlier training.
+    /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
     void begin(std::uint64_t seed, Parameters const* resume) {
         steps_ = resume == nullptr ? 0 : resume->steps;
+        seed_ = seed;
+        prepare();
+        auto const is_resumed = [&](Variable const& v) {
+            return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+        };
+        for (Variable* const v : variables()) {
+            if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+        }
         std::uint64_t number = 0;
         for (Variable* const v : variables()) {
             std::uint64_t const own = mix_bits(seed + 0x9E3779B97F4A7C15U * ++number);
-            if (resume != nullptr && (v->role() == Role::parameter || resume->contains(v->name()))) {
+            if (is_resumed(*v)) {
                 v->value() = resume->find(v->name()).copy();
             } else if (v->initialize) {
                 v->initialize(v->value(), own);
@@ -96,25 +187,29 @@ public:
         }
     }
 
-    /// One batch. Parameters change only if its cost is finite.
+    /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
     double step(Feeds const& feeds, Device exec) {
         MemoryPool::Guard const guard(pool_);
-        feed(net_.inputs(), feeds);
+        prepare();
+        feed(net_.inputs(), feeds, cost_.scope());
         for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
             Value const& value = v->value();
             if ((value.lod().empty() ? value.rows() : value.lod().sequences(0)) == 0)
                 throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
         }
-        Scope& scope = cost_.scope();
-        net_.run(scope, exec);
+        {
+            KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
+            net_.run(*own_, exec);
+        }
         auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
         if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
         auto const cost = static_cast<double>(dtype<T>::widen(value.data()[0]));
         if (!std::isfinite(cost))
             throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-        for (auto const& update : updates_) update.set_step(steps_ + 1);
-        changes_.run(scope, exec);
+        for (auto const& update : updates_) update.check_gradient();
+        changes_.run(*own_, exec);
         ++steps_;
         return cost;
     }
@@ -133,12 +228,31 @@ private:
         return all;
     }
 
+    /// Tells the optimizers which step comes, and what its learning rates are.
+    void prepare() {
+        double const factor = schedule_ ? schedule_(steps_) : 1.0;
+        if (!std::isfinite(factor))
+            throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                             "a finite number");
+        for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+    }
+
+    /// The seed of the k-th operator of chance for this step; other than those of first values.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const {
+        std::uint64_t const own = mix_bits(~seed_ + 0x9E3779B97F4A7C15U * (k + 1));
+        std::uint64_t const now = mix_bits(own + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(steps_ + 1));
+        return Tensor<std::int64_t, Device>::full({1}, static_cast<std::int64_t>(now));
+    }
+
     Variable& cost_;
     MemoryPool pool_;
+    PassingScope own_;
+    layer::Schedule schedule_;
     Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_;
+    std::vector<Variable*> parameters_, seeds_;
     std::vector<layer::Optimizer::Update> updates_;
     std::int64_t steps_ = 0;
+    std::uint64_t seed_ = 0;
 };
 
 }  // namespace rowan::inline v0::detail

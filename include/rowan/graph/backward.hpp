@@ -17,14 +17,14 @@ struct ParameterGradient {
     Variable* gradient;
 };
 
-/// Adds to the scope of `cost` the operators that compute the gradients of all parameters that it depends on, and returns where they
-/// are written. What is read more than once gets the sum of its gradients; those of tables stay row-sparse. Only what a parameter needs
+/// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
+/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables stay row-sparse. Only what a parameter needs
 /// is computed.
 /// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
 template <class T = float, class Device = Cpu>
-std::vector<ParameterGradient> append_backward(Variable& cost) {
+std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});
-    detail::GradientMaker<T, Device> maker(cost.scope(), detail::describe(cost));
+    detail::GradientMaker<T, Device> maker(scope, detail::describe(cost));
     for (Operator const* op : order) {
         for (Variable const* v : op->inputs) {
             if (v->role() == Role::parameter) maker.want(*v);
@@ -44,6 +44,10 @@ std::vector<ParameterGradient> append_backward(Variable& cost) {
         }
     }
     return gradients;
+}
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost) {
+    return append_backward<T, Device>(cost, cost.scope());
 }
 
 }  // namespace rowan::inline v0

@@ -237,7 +237,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
     Results to{in, out};
     std::size_t sparse = 0, i = 0;
     bool known = true;
-    auto const look = [&]<class V>(std::type_identity<V>) {
+    [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
         if (in[i]->template is<SelectedRows<V, D>>()) {
             sparse |= std::size_t{1} << i;
         } else if (in[i]->template is<LoDTensor<V, D>>()) {

@@ -24,8 +24,9 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
-/// What a variable is for: what operators write, what a caller feeds, what training changes, and what an optimizer keeps beside that.
-enum class Role : std::uint8_t { temporary, data, parameter, state };
+/// What a variable is for: what operators write, what a caller feeds, what training changes, what an optimizer keeps beside that, and the
+/// seed that training gives an operator of chance for every batch.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed };
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
@@ -115,6 +116,15 @@ public:
         return *scopes_.back();
     }
     void drop_scopes() noexcept { scopes_.clear(); }
+    /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
+    /// cost     for each operator, the number of readers of what it reads
+    void forget_readers() noexcept {
+        for (auto const& op : operators_) {
+            for (Variable* const v : op->inputs) {
+                if (&v->scope() != this) std::erase(v->readers_, op.get());
+            }
+        }
+    }
     Scope* parent() const noexcept { return parent_; }
     std::size_t scopes() const noexcept { return scopes_.size(); }
     std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }

@@ -3,12 +3,18 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/add.hpp>
+#include <rowan/op/clip.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/relu.hpp>
 #include <rowan/op/scale.hpp>
 #include <rowan/op/sigmoid.hpp>
 #include <rowan/op/sub.hpp>
+#include <rowan/op/sum.hpp>
 #include <rowan/op/tanh.hpp>
+
+#include <initializer_list>
+#include <utility>
+#include <vector>
 
 namespace rowan::inline v0::layer {
 
@@ -36,9 +42,32 @@ template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
+
+/// The sum of any number of values of one shape.
+/// errors   ShapeError if there are none or shapes differ
 template <class T, class Device>
-Var<T, Device> scale(Var<T, Device> const& x, double factor) {
-    return apply<scale_op>({factor, 0}, x);
+Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
+    std::vector<Variable*> inputs;
+    for (auto const& summand : x) inputs.push_back(&*summand);
+    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
+    return sum(std::vector<Var<T, Device>>(x));
+}
+
+/// factor · x + bias
+template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
+    return apply<scale_op>({factor, bias}, x);
+}
+
+/// Every element cut to [min, max]; the gradient of what is cut is 0. A NaN stays.
+/// errors   ValueError if a bound is not finite or max < min
+template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
+    rowan::detail::check_clip({min, max});
+    return apply<clip_op>({min, max}, x);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -4,6 +4,7 @@
 #include <rowan/layer/parameter.hpp>
 #include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
+#include <rowan/op/weighted_bag.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -45,6 +46,14 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& ta
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+}
+
+/// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
+/// shapes   weight [n]
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
+                             BagOptions const& options) {
+    return apply<weighted_bag_op>(options, table, ids, weight);
 }
 
 }  // namespace rowan::inline v0::layer

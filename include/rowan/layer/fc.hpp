@@ -28,8 +28,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
     auto const w = [&] {
         if (width != UNK) return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
-        Scope& outermost = rowan::detail::outermost(default_scope());
-        Variable& v = outermost.new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
+        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
         v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
             begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
         };

@@ -7,22 +7,32 @@
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 
+#include <utility>
+#include <vector>
+
 namespace rowan::inline v0 {
 
 /// The value of a layer for a batch and parameters that training gave.
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// errors   GraphError if the batch lacks a variable or the parameters lack one; else as Net::run
+/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing.
+/// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
+///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
+///          of another net; else as Net::run
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
     auto const net = Net<Device>::trace_and_build(*predict);
-    auto const inputs = net.inputs();
     if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+    std::vector<Variable*> inputs;  // but not what a program gave a value
+    for (Variable* const v : net.inputs()) {
+        if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
+        if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
+    }
     detail::KeptValues const kept(inputs);  // training may be under way
+    detail::feed(inputs, feeds, predict->scope());
     for (Variable* const v : inputs) {
         if (v->role() == Role::parameter) v->value() = parameters.find(v->name()).share();
     }
-    detail::feed(inputs, feeds);
     net.run(predict->scope(), exec);
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }

@@ -11,6 +11,7 @@
 #include <rowan/op/rowwise_adagrad.hpp>
 #include <rowan/op/sgd.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -115,18 +116,23 @@ public:
          ...);
     }
 
-    /// The operator of a parameter, and what it keeps.
+    /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
     struct Update {
         Operator* op;
         std::vector<Variable*> states;
-        std::function<void(std::int64_t)> set_step;
+        bool has_rate;
+        /// Sets the number of a step, from 1 on, and multiplies the learning rate.
+        /// errors   ValueError as the optimizer's, if it has an option that it refuses
+        std::function<void(std::int64_t step, double factor)> prepare;
+        /// errors   ShapeError if the gradient has not the parameter's shape
+        std::function<void()> check_gradient;
     };
 
-    /// Adds the operator that changes a parameter, and its states, to the scope of the parameter.
+    /// Adds the operator that changes a parameter, and its states, to a scope.
     /// errors   TypeError if it has elements of another type than this optimizer is for
-    Update add(ParameterGradient const& g) const {
+    Update add(Scope& scope, ParameterGradient const& g) const {
         for (auto const& [wire, make] : kinds_) {
-            if (wire == g.parameter->spec().dtype) return make(g.parameter->scope(), g);
+            if (wire == g.parameter->spec().dtype) return make(scope, g);
         }
         throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
                         "one of the optimizer's");
@@ -148,38 +154,74 @@ private:
         }
     }
 
+    template <class T>
+    static Tensor<T> zeros(Dims const& dims) {
+        typename Tensor<T>::shape_type shape;
+        for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+        return Tensor<T>::zeros(shape);
+    }
+
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g) {
         using S = typename decltype(state_type<T>())::type;
-        Update update{nullptr, {}, [](std::int64_t) {}};
+        Update update{};
         Dims dims = g.parameter->spec().dims;
+        Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+        rows_of_none[0] = 0;
         if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+        Dims states_of_none = dims;
+        states_of_none[0] = 0;
         std::vector<Variable*> inputs{g.parameter};
+        auto const none = std::make_shared<std::vector<Value>>();
+        auto const add_none = [&]<class E>(Tensor<E>&& t) { none->emplace_back().set(LoDTensor<E>(std::move(t))); };
+        add_none(zeros<T>(rows_of_none));
         for (std::string_view const name : O::op::updates::names) {
             if (name == "param") continue;
             std::string full(g.parameter->name());
             full.append("@").append(O::op::name).append(".").append(name);
-            Variable* const former = scope.find(full);  // of an earlier training
-            Variable& state = former != nullptr ? *former : scope.new_var(full, tensor_spec<S>(dims), Role::state);
-            state.initialize = [dims](Value& value, std::uint64_t) {
-                typename Tensor<S>::shape_type shape;
-                for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-                value.set(LoDTensor<S>(Tensor<S>::zeros(shape)));
-            };
+            Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+            state.initialize = [dims](Value& value, std::uint64_t) { value.set(LoDTensor<S>(zeros<S>(dims))); };
             update.states.push_back(&state);
             inputs.push_back(&state);
+            add_none(zeros<S>(states_of_none));
         }
         inputs.push_back(g.gradient);
+        add_none(zeros<T>(rows_of_none));
         auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-        if constexpr (requires { attributes->step = 1; })
-            update.set_step = [attributes](std::int64_t step) { attributes->step = step; };
-        update.op = &scope.new_op(code<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{}),
-                                  std::move(inputs), attributes);
+        op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+        update.has_rate = requires { attributes->learning_rate = 1.0; };
+        update.prepare = [=, &code](std::int64_t step, double factor) {
+            if constexpr (requires { attributes->step = step; }) attributes->step = step;
+            if constexpr (requires { attributes->learning_rate = factor; })
+                attributes->learning_rate = o.options().learning_rate * factor;
+            Cpu const exec{1};
+            std::vector<Value*> in;
+            for (Value& value : *none) in.push_back(&value);
+            code.run(&exec, in, {}, attributes.get(), -1);
+        };
+        update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+        update.op = &scope.new_op(code, std::move(inputs), attributes);
         return update;
     }
 
+    template <class T>
+    static void check_shape(Variable const& param, Variable const& gradient) {
+        auto const& want = param.value().get<LoDTensor<T>>().value().shape();
+        auto const check = [&](auto const& shape) {
+            if (std::ranges::equal(shape, want)) return;
+            throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                             rowan::detail::shape_text(shape),
+                             rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+        };
+        if (gradient.value().is<SelectedRows<T>>()) {
+            check(gradient.value().get<SelectedRows<T>>().shape());
+        } else {
+            check(gradient.value().get<LoDTensor<T>>().value().shape());
+        }
+    }
+
     template <class T, class S, class Op, std::size_t... state>
-    static op_code const& code(std::index_sequence<state...>) {
+    static op_code const& code_for(std::index_sequence<state...>) {
         return code_of<Op, Cpu, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
 

@@ -13,10 +13,11 @@
 
 namespace rowan::inline v0::detail {
 
-inline Scope& outermost(Scope& scope) {
-    Scope* s = &scope;
-    while (s->parent() != nullptr) s = s->parent();
-    return *s;
+/// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
+inline Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -63,7 +64,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// errors   ShapeError if a dim is UNK
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
-    Variable& v = rowan::detail::outermost(default_scope()).new_var(name, tensor_spec<T>(dims), Role::parameter);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }

@@ -5,8 +5,10 @@
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/layer/feeds.hpp>
+#include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/schedule.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <algorithm>
@@ -32,11 +34,13 @@ struct BatchReport {
 struct TrainOptions {
     layer::Optimizer optimizer = layer::Sgd{};
     std::map<std::string, layer::Optimizer> optimizers = {};  ///< other ones for parameters of these names
+    layer::GradientClip clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};  ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
     std::int64_t epochs = 1;
-    bool progress = false;                                                     ///< a line on std::clog for every epoch
-    std::uint64_t seed = 0;                                                    ///< of the first values of parameters
-    Cpu exec = {};                                                             ///< how many threads
-    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
+    bool progress = false;                                  ///< a line on std::clog for every epoch
+    std::uint64_t seed = 0;                                 ///< of the first values of parameters, and of dropout
+    Cpu exec = {};                                          ///< how many threads
+    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
     Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
 };
@@ -47,12 +51,14 @@ struct TrainOptions {
 ///
 /// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable; ShapeError and
-///          TypeError if it brings another shape or kind; ValueError if the cost of a batch is not finite. The parameters are then as
-///          they were before that batch, and stay with the variables
+/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable or brings one that
+///          no layer::data has declared; TypeError and ShapeError if it brings another element type, rank, dim or number of levels than
+///          declared; ValueError if the cost of a batch is not finite, or an optimizer refuses one of its options. The parameters are
+///          then as they were before that batch, all of them, and stay with the variables
+/// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOptions const& options = {}) {
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer, options.optimizers);
+    detail::Trainer<T, Device> trainer(*cost, options.optimizer, options.optimizers, options.clip, options.schedule);
     trainer.begin(options.seed, options.resume);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -21,8 +22,12 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-inline void check_dropout(double probability) {
-    if (!(probability >= 0 && probability < 1)) throw ValueError("probability", probability, "in [0, 1)");
+[[noreturn]] inline void bad_probability(double probability) {
+    throw ValueError("probability", probability, "in [0, 1)");
+}
+
+constexpr void check_dropout(double probability) {
+    if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
 }  // namespace detail
@@ -93,51 +98,76 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
     return dropout_grad(Device{}, mask, out_grad, probability, training);
 }
 
+namespace detail {
+
+/// A seed is one number, or none where nothing is trained.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
+}
+
+}  // namespace detail
+
 struct dropout_grad_op;
 
-/// The slot `saved` holds the mask.
+/// See dropout. The slot `seed` holds the seed, or no element where nothing is trained; `saved` holds the mask.
+/// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op {
     static constexpr std::string_view name = "dropout";
-    using inputs = slots<slot::x>;
+    using inputs = slots<slot::x, slot::seed>;
     using outputs = slots<slot::out, slot::saved>;
-    using grad = grad_rule<dropout_grad_op, uses<slot::saved, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
         double probability = 0.5;
-        std::uint64_t seed = 0;
-        bool training = true;
     };
 
-    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, attributes const&) {
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
         VarSpec mask = spec::elementwise("dropout: x", x);
+        detail::check_seed("dropout: seed", seed);
+        detail::check_dropout(a.probability);
         mask.dtype = rowan::dtype<std::uint8_t>::wire;
         return {x, mask};
     }
 
     template <class T, class D>
-    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
-        return dropout(exec, x, a.probability, a.seed, a.training);
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 Tensor<std::int64_t, D> const& seed,
+                                                                 attributes const& a) {
+        bool const training = detail::has_seed(seed);
+        auto const number = training ? static_cast<std::uint64_t>(seed.data()[0]) : std::uint64_t{0};
+        return dropout(exec, x, a.probability, number, training);
     }
 };
 
 struct dropout_grad_op {
     static constexpr std::string_view name = "dropout_grad";
-    using inputs = slots<slot::saved, grad_of<slot::out>>;
+    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::x>>;
     using grad = no_grad;
     using attributes = dropout_op::attributes;
 
-    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& out_grad, attributes const&) {
+    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
+                                   attributes const&) {
         spec::dense("dropout_grad: saved", mask);
+        detail::check_seed("dropout_grad: seed", seed);
         VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
         x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
         return x;
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
-                            attributes const& a) {
-        return dropout_grad(exec, mask, out_grad, a.probability, a.training);
+    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
     }
 };
 

@@ -58,6 +58,7 @@ ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
 ROWAN_SLOT(ids)     // rows of a table
 ROWAN_SLOT(weight)  // of each id
 ROWAN_SLOT(label)   // what a loss compares with
+ROWAN_SLOT(seed)    // of chance
 ROWAN_SLOT(h_prev)  // the state before a step
 ROWAN_SLOT(c_prev)  // the cell before a step
 ROWAN_SLOT(h)       // the state after it

@@ -1,0 +1,20 @@
+// rowan/layer/accuracy.hpp: layer::accuracy, the share of rows that are classified right.
+#pragma once
+
+#include <rowan/core/ids.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/accuracy.hpp>
+
+namespace rowan::inline v0::layer {
+
+/// The share of rows whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. It is to be asked for,
+/// with infer, and has no gradient.
+/// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
+///          [0, classes)
+template <class T, id_type I, class Device>
+Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<accuracy_op>({}, x, label);
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,24 @@
+// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/matmul.hpp>
+
+namespace rowan::inline v0::layer {
+
+/// The product x · y, one of them transposed where its flag says so. For a product with a weight of its own, see layer::fc.
+///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
+/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
+/// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+template <class T, class Device>
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
+                      bool transpose_y = false) {
+    if (transpose_x && transpose_y)
+        throw ValueError("transpose_y", 1, "0 where x is transposed: transpose the product of y and x instead");
+    if (transpose_x) return apply<mul_tn_op>({}, x, y);
+    if (transpose_y) return apply<mul_nt_op>({}, x, y);
+    return apply<mul_op>({}, x, y);
+}
+
+}  // namespace rowan::inline v0::layer

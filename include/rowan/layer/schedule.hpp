@@ -1,0 +1,84 @@
+// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/sparse/adam.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a training that was resumed go on.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Which part of so many steps has been made.
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// Those below throw a ValueError when they are called with a number of steps less than 1. Powers and cosines are those of the C library.
+
+/// factor
+struct ConstantRate {
+    double factor = 1;
+
+    double operator()(std::int64_t) const { return factor; }
+};
+
+/// rate^(step / steps): `rate` after so many steps.
+struct ExponentialDecay {
+    double rate = 0.96;
+    std::int64_t steps = 1000;
+
+    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+};
+
+/// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
+struct StepDecay {
+    double rate = 0.1;
+    std::int64_t steps = 1000;
+
+    double operator()(std::int64_t step) const {
+        static_cast<void>(rowan::detail::part_of_steps(step, steps));
+        return rowan::detail::power(rate, step / steps);
+    }
+};
+
+/// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;
+    double least = 0;
+
+    double operator()(std::int64_t step) const {
+        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+    }
+};
+
+/// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;
+    Schedule then = ConstantRate{};
+
+    double operator()(std::int64_t step) const {
+        double const part = rowan::detail::part_of_steps(step + 1, steps);
+        return step < steps ? part * then(0) : then(step - steps);
+    }
+};
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,26 @@
+// rowan/layer/split.hpp: layer::split, a value cut along one axis.
+#pragma once
+
+#include <rowan/layer/var.hpp>
+#include <rowan/op/split.hpp>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+/// Parts along an axis, part k with sections[k] of its dim; axis -1 is the last one.
+///     auto const parts = layer::split(x, {2, 3}, 1);      // of x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
+/// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
+///          known, when the net runs
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
+    std::vector<Var<T, Device>> parts;
+    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, {std::move(sections), axis}).outputs)
+        parts.push_back(Var<T, Device>(*part));
+    return parts;
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,54 @@
+// tests/layer/elementwise.cpp
+#include <rowan/layer/elementwise.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/loss.hpp>
+
+#include <cmath>
+#include <cstdint>
+
+using namespace rowan;
+
+TEST_CASE("element-wise layers compute element by element and keep levels", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {UNK, 2});
+    Lod const lod{{0, 2}};
+    Feeds const feeds{{"x", LoDTensor<float>({{1, -2}, {0.5f, 3}}, lod)}, {"y", Tensor<float>{{4, 0}, {-1, 2}}}};
+    auto const gives = [&](layer::Var<float> const& out, Tensor<float> const& want) {
+        CHECK(out->spec() == tensor_spec<float>({UNK, 2}, 1));
+        CHECK((test::run(out, feeds) == LoDTensor<float>(want, lod)));
+    };
+    gives(layer::add(x, y), {{5, -2}, {-0.5f, 5}});
+    gives(layer::sub(x, y), {{-3, -2}, {1.5f, 1}});
+    gives(layer::mul(x, y), {{4, 0}, {-0.5f, 6}});
+    gives(layer::relu(x), {{1, 0}, {0.5f, 3}});
+    gives(layer::sum({x, y, x}), {{6, -4}, {0, 8}});
+    gives(layer::sum(std::vector{x}), {{1, -2}, {0.5f, 3}});
+    gives(layer::scale(x, -2), {{-2, 4}, {-1, -6}});
+    gives(layer::scale(x, 2, 0.5), {{2.5f, -3.5f}, {1.5f, 6.5f}});
+    gives(layer::clip(x, -1, 0.75), {{0.75f, -1}, {0.5f, 0.75f}});
+    CHECK((test::run(layer::scale(layer::data<std::int64_t>("n", {UNK}), 2, 1), {{"n", Tensor<std::int64_t>{3}}}).value() == Tensor<std::int64_t>{7}));
+}
+
+TEST_CASE("the gradients of element-wise layers are those of central differences", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const w = test::parameter({3, 4}, 1), v = test::parameter({3, 4}, 2);
+    auto const target = layer::data<double>("target", {3, 4});
+    test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
+    auto const h = layer::sum({layer::scale(w, 3, -0.25), layer::clip(v, -0.5, 0.25), layer::mul(w, v), layer::sub(layer::tanh(w), layer::sigmoid(v)), w});
+    test::check_net(layer::mse(h, target));
+}
+
+TEST_CASE("element-wise layers refuse what does not fit", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {UNK, 3});
+    CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x is 3, expected 2");
+    CHECK_THROWS_WITH(layer::sum(std::vector<layer::Var<float>>{}), "sum: x rank is 0, expected at least 1");
+    CHECK_THROWS_WITH(layer::clip(x, 1, 0), "max is 0, expected a number not less than min");
+    CHECK_THROWS_WITH(layer::clip(x, std::nan(""), 0), "min is nan, expected a finite number");
+}

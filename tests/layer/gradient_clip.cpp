@@ -1,0 +1,141 @@
+// tests/layer/gradient_clip.cpp
+#include <rowan/layer/gradient_clip.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fill.hpp>
+#include <rowan/layer/matmul.hpp>
+#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+using namespace rowan;
+
+namespace {
+
+/// The cost Σ table[ids] + 3 · Σ b, both parameters zeros at first. For ids 2 0 2 the gradients are [1 1] of row 0 and [2 2] of row 2, which
+/// is there twice, and [3 3].
+template <class T = double>
+layer::Var<T> linear() {
+    auto const ids = layer::data<std::int64_t>("ids", {UNK});
+    auto const table = layer::parameter<T>({3, 2}, {}, "table"), b = layer::parameter<T>({1, 2}, {}, "b");
+    auto const ones = layer::fill<T>({2, 1}, 1);
+    auto const rows = layer::matmul(layer::embedding(ids, table), ones);
+    return layer::add(layer::sum_rows(rows), layer::sum_rows(layer::matmul(layer::scale(b, 3), ones)));
+}
+
+Feeds const batch{{"ids", Tensor<std::int64_t>{2, 0, 2}}};
+
+/// Minus the gradients that the optimizer gets.
+Parameters once(layer::GradientClip const& clip) {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    return train(linear(), [](std::int64_t) { return std::array{batch}; }, {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = clip});
+}
+
+void gives(layer::GradientClip const& clip, double row0, double row2, double b) {
+    auto const got = once(clip);
+    Tensor<double> const table{{-row0, -row0}, {0, 0}, {-row2, -row2}}, bias{{-b, -b}};
+    CAPTURE(row0, row2, b);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(got.get<double>("table").data()[i] == Approx(table.data()[i]).epsilon(1e-15));
+    for (std::size_t i = 0; i < 2; ++i) CHECK(got.get<double>("b").data()[i] == Approx(bias.data()[i]).epsilon(1e-15));
+}
+
+/// A user's own way: signs.
+struct sign_op {
+    static constexpr std::string_view name = "sign";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+    struct attributes {
+        double size = 1;
+    };
+    static VarSpec infer(VarSpec const& x, attributes const&) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, attributes const& a) {
+        auto out = Tensor<T, D>::from_shape(x.shape());
+        for (std::size_t i = 0; i < x.size(); ++i) out.data()[i] = static_cast<T>(x.data()[i] < 0 ? -a.size : a.size);
+        return out;
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        auto const merged = merge(exec, x);
+        return {merged.height(), merged.rows(), run(exec, merged.value(), a)};
+    }
+};
+struct Sign {
+    using op = sign_op;
+    sign_op::attributes options() const { return {0.125}; }
+};
+
+}  // namespace
+
+TEST_CASE("gradients are clipped as the dense ones would be, duplicates summed first", "[layer]") {
+    gives({}, 1, 2, 3);
+    gives(layer::ClipByValue{.min = -1, .max = 1.5}, 1, 1.5, 1.5);
+    gives(layer::ClipByValue{.min = -5, .max = 5}, 1, 2, 3);
+    double const table = 2 / std::sqrt(10.0), b = 2 / std::sqrt(18.0), all = 2 / std::sqrt(28.0);
+    gives(layer::ClipByNorm{.max_norm = 2}, table, 2 * table, 3 * b);
+    gives(layer::ClipByNorm{.max_norm = 4}, 1, 2, 3 * 2 * b);
+    gives(layer::ClipByGlobalNorm{.max_norm = 2}, all, 2 * all, 3 * all);
+    gives(layer::ClipByGlobalNorm{.max_norm = 5.3}, 1, 2, 3);  // √28 is 5.29
+    gives(layer::ClipByGlobalNorm{.max_norm = 0}, 0, 0, 0);
+    gives(Sign{}, 0.125, 0.125, 0.125);
+}
+
+TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
+    for (layer::GradientClip const& clip : std::array<layer::GradientClip, 3>{layer::ClipByValue{}, layer::ClipByNorm{}, layer::ClipByGlobalNorm{}}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const cost = linear();
+        auto gradients = append_backward<double>(*cost);
+        auto const before = gradients;
+        clip.add(scope, gradients);
+        std::vector<Variable*> outputs;
+        for (std::size_t i = 0; i < gradients.size(); ++i) {
+            CHECK(gradients[i].parameter == before[i].parameter);
+            CHECK(gradients[i].gradient != before[i].gradient);
+            CHECK(gradients[i].gradient->spec() == before[i].gradient->spec());
+            gradients[i].parameter->initialize(gradients[i].parameter->value(), 0);
+            outputs.push_back(gradients[i].gradient);
+        }
+        test::set(scope.get("ids"), LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 2}));
+        Net<>::trace_and_build(outputs).run(scope);
+        for (auto const& g : gradients) CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == "table"));
+    }
+}
+
+TEST_CASE("clipping refuses options and element types, and then no parameter changes", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const cost = linear<float>();
+    auto const reader = [](std::int64_t) { return std::array{batch}; };
+    auto const with = [&](layer::GradientClip const& clip) { train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = clip}); };
+    auto const unchanged = [&] {
+        auto const& b = scope.get("b").value().get<LoDTensor<float>>().value();
+        return b == Tensor<float>{{0, 0}};
+    };
+    CHECK_THROWS_WITH(with(layer::ClipByNorm{.max_norm = std::nan("")}),
+                      "clip_by_norm(lookup_table_grad_0.w@GRAD_0): max_norm is nan, expected a finite number");
+    CHECK(unchanged());
+    CHECK_THROWS_WITH(with(layer::ClipByGlobalNorm{.max_norm = -1}),
+                      "clip_by_global_norm(lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0): max_norm is -1, expected 0 or more");
+    CHECK(unchanged());
+    CHECK_THROWS_WITH(with(layer::ClipByValue{.min = 1, .max = 2}),
+                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 within the interval, as rows that are not named stay 0");
+    CHECK(unchanged());
+    CHECK_THROWS_WITH(with(layer::GradientClip(layer::ClipByNorm{}, dtypes<double>{})),
+                      "the element type of the gradient of table is 5, expected one that gradients are clipped of");
+    auto const mixed = layer::parameter<double>({1}, {}, "mixed");
+    std::vector<ParameterGradient> both{{&scope.get("b"), &scope.get("b")}, {&*mixed, &*mixed}};
+    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of all, 5");
+    layer::GradientClip(layer::ClipByNorm{}).add(scope, both);
+    CHECK(both[1].gradient->spec() == tensor_spec<double>({1}));
+}

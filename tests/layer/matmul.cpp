@@ -1,0 +1,44 @@
+// tests/layer/matmul.cpp
+#include <rowan/layer/matmul.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/loss.hpp>
+
+using namespace rowan;
+
+TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is told to", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {2, 2});
+    LoDTensor<float> const value({{1, 2}, {3, 4}}, Lod{{0, 0, 2}});
+    Feeds const feeds{{"x", value}, {"y", Tensor<float>{{1, 10}, {100, 1000}}}};
+    auto const plain = layer::matmul(x, y);
+    CHECK(plain->spec() == tensor_spec<float>({UNK, 2}, 1));
+    CHECK((test::run(plain, feeds) == LoDTensor<float>({{201, 2010}, {403, 4030}}, value.lod())));
+    CHECK((test::run(layer::matmul(x, y, false, true), feeds) == LoDTensor<float>({{21, 2100}, {43, 4300}}, value.lod())));
+    CHECK((test::run(layer::matmul(x, y, true), feeds) == LoDTensor<float>(Tensor<float>{{301, 3010}, {402, 4020}})));
+}
+
+TEST_CASE("the gradients of layer::matmul are those of central differences", "[layer]") {
+    for (int const transposed : {0, 1, 2}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = test::parameter(transposed == 1 ? Dims{2, 3} : Dims{3, 2}, 1);
+        auto const y = test::parameter(transposed == 2 ? Dims{4, 2} : Dims{2, 4}, 2);
+        auto const target = layer::data<double>("target", {3, 4});
+        test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
+        test::check_net(layer::mse(layer::matmul(x, y, transposed == 1, transposed == 2), target));
+    }
+}
+
+TEST_CASE("layer::matmul refuses what cannot be multiplied", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {3, 4}), z = layer::data("z", {UNK});
+    CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");
+    CHECK_THROWS_WITH(layer::matmul(x, z), "mul: y rank is 1, expected 2");
+    CHECK_THROWS_WITH(layer::matmul(x, y, true, true),
+                      "transpose_y is 1, expected 0 where x is transposed: transpose the product of y and x instead");
+}
