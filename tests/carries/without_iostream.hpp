@@ -1,5 +1,5 @@
-// tests/carries/without_iostream.hpp: std::clog and the others without the static constructor that <iostream> brings into every file,
-// so that one of rowan's would be the only one.
+// tests/carries/without_iostream.hpp: std::cout and the others without the static constructor that <iostream>, which xtensor includes, brings
+// into every file, so that one of rowan's would be the only one.
 #pragma once
 
 #if __has_include(<bits/c++config.h>)  // GNU's library

@@ -105,8 +105,6 @@ public:
     }
 
 private:
-    static bool is_placeholder(Variable const& v) { return v.writers().empty() && v.role() == Role::temporary; }
-
     Variable& result_;
     std::vector<Operator*> order_;
     std::vector<Variable*> memories_, sums_;

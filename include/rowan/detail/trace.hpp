@@ -4,6 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/graph/scope.hpp>
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <span>
@@ -75,6 +76,18 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope co
         }
     }
     return order;
+}
+
+/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
+inline bool is_placeholder(Variable const& v) { return v.writers().empty() && v.role() == Role::temporary; }
+inline bool depends_on_placeholder(Variable& v) {
+    if (is_placeholder(v)) return true;
+    for (Operator const* op : trace(std::array{&v})) {
+        for (Variable const* read : op->inputs) {
+            if (is_placeholder(*read)) return true;
+        }
+    }
+    return false;
 }
 
 /// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first

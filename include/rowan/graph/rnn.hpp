@@ -88,7 +88,7 @@ public:
         if (lod.levels() != levels)
             throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
         lod.check_rows(x.rows());
-        StepMap<> const map(lod, block_.level);
+        StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         s_.lod = lod;
         s_.parts.resize(std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256));
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);

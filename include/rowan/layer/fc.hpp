@@ -1,6 +1,7 @@
 // rowan/layer/fc.hpp: layer::fc, a fully connected layer with parameters of its own.
 #pragma once
 
+#include <rowan/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/op/fc.hpp>
 
@@ -27,7 +28,8 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
     if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
     auto const w = [&] {
-        if (width != UNK) return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
+        if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
+            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
         Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
         v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
             begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));

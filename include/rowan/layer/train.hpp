@@ -15,8 +15,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
-#include <iostream>
 #include <map>
 #include <string>
 #include <utility>
@@ -37,7 +37,7 @@ struct TrainOptions {
     layer::GradientClip clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};  ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
     std::int64_t epochs = 1;
-    bool progress = false;                                  ///< a line on std::clog for every epoch
+    bool progress = false;                                  ///< a line on the standard error output for every epoch
     std::uint64_t seed = 0;                                 ///< of the first values of parameters, and of dropout
     Cpu exec = {};                                          ///< how many threads
     std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
@@ -73,9 +73,9 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOption
         if (options.on_epoch) options.on_epoch(epoch, trainer.parameters());
         if (!options.progress) continue;
         std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
-        std::clog << "epoch " << epoch + 1 << ": mean cost "
-                  << sum / static_cast<double>(std::max<std::int64_t>(batch, 1)) << " over " << batch << " batches, "
-                  << seconds.count() << " s\n";
+        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
+                     sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
+                     seconds.count());
     }
     return trainer.parameters();
 }
