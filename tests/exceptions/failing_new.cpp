@@ -18,6 +18,7 @@ namespace test {
 bool allocation_can_fail() { return false; }
 void fail_allocation(std::size_t, bool) {}
 std::ptrdiff_t live_blocks() { return 0; }
+std::ptrdiff_t allocations() { return 0; }
 
 }  // namespace test
 
@@ -27,7 +28,7 @@ namespace {
 
 std::atomic<std::size_t> countdown{0};
 std::atomic<bool> every{false};
-std::atomic<std::ptrdiff_t> live{0};
+std::atomic<std::ptrdiff_t> live{0}, made{0};
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
     std::size_t left = countdown.load();
@@ -38,6 +39,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     void* const block = std::aligned_alloc(alignment, whole == 0 ? alignment : whole);
     if (block == nullptr) throw std::bad_alloc();
     ++live;
+    ++made;
     return block;
 }
 
@@ -73,6 +75,7 @@ void fail_allocation(std::size_t n, bool ever_after) {
 }
 
 std::ptrdiff_t live_blocks() { return live; }
+std::ptrdiff_t allocations() { return made; }
 
 }  // namespace test
 

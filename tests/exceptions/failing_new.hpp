@@ -11,7 +11,8 @@ bool allocation_can_fail();
 /// Lets the n-th allocation from now on fail, counted from 1, on whatever thread; with `ever_after` all later ones too. 0: none.
 void fail_allocation(std::size_t n, bool ever_after = false);
 
-/// How many blocks are allocated now.
+/// How many blocks are allocated now, and how many have ever been.
 std::ptrdiff_t live_blocks();
+std::ptrdiff_t allocations();
 
 }  // namespace test

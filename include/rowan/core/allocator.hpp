@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <new>
+#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -48,5 +49,13 @@ struct Allocator {
         return true;
     }
 };
+
+namespace detail {
+
+/// What an algorithm needs for a while, from the thread's MemoryPool where there is one.
+template <class T>
+using Buffer = std::vector<T, Allocator<T>>;
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 ///     }
 ///
 /// Tensors may outlive guard and pool, and may be let go of by any thread.
-/// cost     a block is at most twice as large as what it holds
+/// cost     a block is at most a quarter larger than what it holds
 class MemoryPool {
 public:
     /// `most`: how many bytes of free memory are kept; what is more goes to the system.

@@ -1,6 +1,7 @@
 // rowan/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/sequences.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
@@ -15,7 +16,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -68,7 +68,7 @@ public:
     }
 
     /// For each column the position in the bag of its largest weighted row, the first of equals.
-    void largest(std::size_t bag, std::vector<S>& best, std::vector<std::size_t>& position) const {
+    void largest(std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) const {
         std::size_t const first = begin(bag);
         for (std::size_t i = 0; i < length(bag); ++i) {
             S const w = weight(first + i);
@@ -87,7 +87,7 @@ private:
     T const* weight_;
     Pool pool_;
     std::span<std::int64_t const> offsets_;
-    std::vector<std::int64_t> ids_;
+    Buffer<std::int64_t> ids_;
 };
 
 template <class T, class I>
@@ -103,8 +103,8 @@ LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& id
         std::size_t const longest = longest_of(bags.offsets(), bag, end);
         BlockSum<T, S> sum(bags.table(), width, longest);
         ScratchRows<S> scratch(bags.weighted() && pool != Pool::max ? longest : 0, width);
-        std::vector<S> best(width);
-        std::vector<std::size_t> position(width);
+        Buffer<S> best(width);
+        Buffer<std::size_t> position(width);
         for (; bag < end; ++bag) {
             std::size_t const n = bags.length(bag), first = bags.begin(bag);
             T* const to = out.data() + bag * width;
@@ -148,8 +148,8 @@ SelectedRows<T> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> c
     shape[0] = bags.ids();
     auto value = Tensor<T>::zeros(shape);
     for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
-        std::vector<S> best(width), total(width);
-        std::vector<std::size_t> position(width);
+        Buffer<S> best(width), total(width);
+        Buffer<std::size_t> position(width);
         for (; bag < end; ++bag) {
             std::size_t const n = bags.length(bag), first = bags.begin(bag);
             T const* const g = out_grad.data() + bag * width;
@@ -194,7 +194,7 @@ SelectedRows<T> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> c
             }
         }
     });
-    std::vector<std::int64_t> rows(bags.ids_at(0), bags.ids_at(0) + bags.ids());
+    Buffer<std::int64_t> rows(bags.ids_at(0), bags.ids_at(0) + bags.ids());
     return SelectedRowsAccess::make(height_of(table), rows, std::move(value));
 }
 

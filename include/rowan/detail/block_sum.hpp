@@ -1,6 +1,7 @@
 // rowan/detail/block_sum.hpp: the sum of a row's contributions, in the order that rowan promises.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/rows.hpp>
 
@@ -8,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -67,7 +67,7 @@ private:
     T const* value_;
     std::size_t width_;
     std::size_t ahead_;
-    std::vector<S> partial_;
+    Buffer<S> partial_;
 };
 
 }  // namespace rowan::inline v0::detail

@@ -53,22 +53,21 @@ public:
     FreeBlocks(FreeBlocks const&) = delete;
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
-    /// A block with room for so many bytes; a free one has less than twice as much.
+    /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
+    /// in whatever order, is there the next time.
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes) {
-        std::size_t const first = at_least(bytes);
+        std::size_t const c = at_least(bytes);
         {
             std::scoped_lock const lock(mutex_);
-            for (std::size_t c = first; c < std::min(first + steps, free_.size()); ++c) {
-                BlockHeader* const block = free_[c];
-                if (block == nullptr) continue;
+            if (BlockHeader* const block = free_[c]; block != nullptr) {
                 free_[c] = block->next;
                 kept_ -= block->bytes;
                 ++users_;
                 return block;
             }
         }
-        BlockHeader* const block = new_block(size_of(first), block_alignment, this);
+        BlockHeader* const block = new_block(size_of(c), block_alignment, this);
         std::scoped_lock const lock(mutex_);
         ++users_;
         return block;
@@ -107,12 +106,12 @@ public:
     }
 
 private:
-    // Sizes, `steps` of them from each power of two to the next: 64, 72, 80 ... 128, 144 ...
-    static constexpr std::size_t steps = 8, smallest = 64;
-    static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 3); }
+    // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
+    static constexpr std::size_t steps = 4, smallest = 64;
+    static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }
     static constexpr std::size_t at_most(std::size_t bytes) {
         auto const power = static_cast<std::size_t>(std::bit_width(bytes)) - 1;
-        return (power - 6) * steps + (bytes >> (power - 3)) - steps;
+        return (power - 6) * steps + (bytes >> (power - 2)) - steps;
     }
     static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
 

@@ -59,7 +59,8 @@ ROWAN_INLINE V power_of_two(V const& n) {
             return xsimd::bitwise_cast<V>(
                 Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
         } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return xsimd::bitwise_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+            return xsimd::bitwise_cast<V>(
+                Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
         }
 #endif
         return xsimd::bitwise_cast<V>(bits << mantissa);

@@ -1,6 +1,7 @@
 // rowan/detail/matmul.hpp: products of matrices of any element type, on several threads.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
-#include <vector>
 
 #ifdef ROWAN_BLAS
 #include <xtensor-blas/xblas_config.hpp>
@@ -70,7 +70,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
 template <class T>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
     using S = sum_t<T>;
-    std::vector<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
+    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
     copy_lanes<S>(m * k, a.data, wide_a.data());
     copy_lanes<S>(k * n, b.data, wide_b.data());
     if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
@@ -78,7 +78,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
                  Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
     } else {
-        auto const element = [](Factor<T> const& f, std::vector<S> const& wide, std::size_t i, std::size_t j) {
+        auto const element = [](Factor<T> const& f, Buffer<S> const& wide, std::size_t i, std::size_t j) {
             return f.transposed ? wide[j * f.columns + i] : wide[i * f.columns + j];
         };
         std::size_t const grain = std::max<std::size_t>((std::size_t{1} << 16) / std::max<std::size_t>(n * k, 1), 1);

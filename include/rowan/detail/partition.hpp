@@ -1,12 +1,12 @@
 // rowan/detail/partition.hpp: things put into buckets by several threads, each bucket in input order.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -17,12 +17,12 @@ inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads
 
 /// The memory of a partition into `buckets` buckets by at most `threads` threads, each with room for `counters` numbers.
 struct Buckets {
-    std::vector<std::size_t> starts;               // where each bucket begins, and the end
-    std::vector<std::vector<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
+    Buffer<std::size_t> starts;          // where each bucket begins, and the end
+    Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
 
     Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
         : starts(buckets + 1),
-          places(static_cast<std::size_t>(threads), std::vector<std::size_t>(std::max(buckets, counters))) {}
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
 
     /// Calls put(place, i) for i in [0, n), the places being those of thing i in bucket(i). Every thread of a team must come here.
     /// cost     the things are looked at twice, by the same thread

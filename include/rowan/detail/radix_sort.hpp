@@ -1,6 +1,7 @@
 // rowan/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/partition.hpp>
 
@@ -8,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -49,12 +49,12 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
 
 /// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
 template <class Key>
-std::vector<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
     std::size_t const samples = std::min(n, 64 * threads);
-    std::vector<std::uint64_t> keys(samples);
+    Buffer<std::uint64_t> keys(samples);
     for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
     std::ranges::sort(keys);
-    std::vector<std::uint64_t> first(threads - 1);
+    Buffer<std::uint64_t> first(threads - 1);
     for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
     return first;
 }

@@ -1,6 +1,7 @@
 // rowan/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -27,7 +27,7 @@ inline constexpr std::size_t sum_block = 4096;
 /// The sum of block(begin, end) over blocks of [0, n).
 template <class S, class Block>
 S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
-    std::vector<S> sums((n + sum_block - 1) / sum_block);
+    Buffer<S> sums((n + sum_block - 1) / sum_block);
     bool const serial = threads_for(exec, n) == 1;
     parallel_for(exec, sums.size(), serial ? sums.size() : 4, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
@@ -43,7 +43,7 @@ S mean_of(S const& total, std::size_t n) {
 
 /// The losses of the rows as the reduction wants them.
 template <class T>
-Tensor<T> reduce(Cpu exec, Reduction reduction, std::vector<sum_t<T>> const& losses) {
+Tensor<T> reduce(Cpu exec, Reduction reduction, Buffer<sum_t<T>> const& losses) {
     using S = sum_t<T>;
     std::size_t const n = losses.size();
     if (reduction == Reduction::none) {

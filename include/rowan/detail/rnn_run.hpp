@@ -1,6 +1,7 @@
 // rowan/detail/rnn_run.hpp: RnnRun, a step net run over the steps of some sequences, forward or backward.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/detail/step_net.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/op/fill_like.hpp>
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -24,11 +24,11 @@ struct RnnKernels {
 
 /// Some sequences of a batch, longest first, and the values of their steps.
 struct RnnPart {
-    std::vector<std::int64_t> sequences;    // their numbers in the batch
-    std::vector<std::int64_t> starts;       // step t is elements [starts[t], starts[t + 1])
-    std::vector<std::int64_t> elements;     // their numbers in the batch
-    std::vector<std::vector<Value>> steps;  // step, number of the variable
-    std::vector<Value> packed;              // number of the variable: of all steps, those of one step after the other
+    Buffer<std::int64_t> sequences;  // their numbers in the batch
+    Buffer<std::int64_t> starts;     // step t is elements [starts[t], starts[t + 1])
+    Buffer<std::int64_t> elements;   // their numbers in the batch
+    Buffer<Buffer<Value>> steps;     // step, number of the variable
+    Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
 
     /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
     void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
@@ -94,7 +94,7 @@ public:
         if (part_.count() == 0) return;
         packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
         for (StepOp const& op : net_.backward.before) run_whole(op);
-        std::vector<Value> carried(states.size());  // the gradients of the states before step t + 1
+        Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
         for (std::size_t t = part_.count(); t-- > 0;) {
             for (std::size_t m = 0; m < states.size(); ++m) {
                 Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
@@ -119,7 +119,7 @@ public:
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
     /// After backward: adds what reaches an outer variable to `parts`.
-    void outer_grad(std::size_t k, std::vector<Value*>& parts) {
+    void outer_grad(std::size_t k, Buffer<Value*>& parts) {
         for (Variable const* v : net_.outer_grads[k]) {
             Place const place = net_.place(*v);
             if (place.kind == Place::of_a_step) {
@@ -147,11 +147,11 @@ private:
 
     /// The state of every sequence after its last step: step t has those that end there last.
     Value ends(std::size_t m, Value const& boot) {
-        std::vector<Value> pieces;
+        Buffer<Value> pieces;
         for (std::size_t t = part_.count(); t-- > 0;)
             pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
         pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
-        std::vector<Value*> all;
+        Buffer<Value*> all;
         for (Value& piece : pieces) all.push_back(&piece);
         return Value::concat(device_, all);
     }
@@ -161,7 +161,7 @@ private:
         if (place.kind == Place::outside) return *outer_[place.number];
         Value& all = part_.packed[place.number];
         if (!all.empty() || place.kind == Place::whole) return all;
-        std::vector<Value*> steps;
+        Buffer<Value*> steps;
         for (auto& step : part_.steps) steps.push_back(&step[place.number]);
         all = Value::concat(device_, steps);
         return all;
@@ -203,7 +203,7 @@ private:
     RnnKernels const& kernels_;
     std::span<Value* const> outer_;
     RnnPart& part_;
-    std::vector<Value*> inputs_, outputs_;
+    Buffer<Value*> inputs_, outputs_;
 };
 
 }  // namespace rowan::inline v0::detail

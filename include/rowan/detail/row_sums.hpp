@@ -1,6 +1,7 @@
 // rowan/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -9,14 +10,13 @@
 #include <atomic>
 #include <cstddef>
 #include <numeric>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
 /// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
 struct Shares {
-    std::vector<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
-    std::vector<std::size_t> heavy;  // rows with more than heavy_from contributions
+    Buffer<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
     Shares(RowPlan<> const& plan, std::size_t threads) {
@@ -116,9 +116,9 @@ private:
     std::size_t ahead_;
     std::size_t threads_;
     Shares shares_;
-    std::vector<BlockSum<T, S>> blocks_;  // one per thread
-    std::vector<std::int64_t> group_order_;
-    std::vector<S> group_sums_;
+    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<std::int64_t> group_order_;
+    Buffer<S> group_sums_;
     BlockSum<S, S> groups_;
 };
 

@@ -98,7 +98,8 @@ inline void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope co
 /// Gives variables back the values that they had.
 class KeptValues {
 public:
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables.begin(), variables.end()) {
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
         for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
     }
     KeptValues(KeptValues const&) = delete;
@@ -108,8 +109,8 @@ public:
     }
 
 private:
-    std::vector<Variable*> variables_;
-    std::vector<Value> values_;
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
 };
 
 /// A scope within another, in whose variables it leaves no trace.

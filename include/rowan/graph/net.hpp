@@ -119,7 +119,10 @@ public:
                                              : v->role() == Role::parameter ? "a parameter"
                                                                             : "written by no operator"));
         }
-        std::vector<Value*> in, out;
+        for (Operator const* op : order_) {
+            for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+        }
+        detail::Buffer<Value*> in, out;
         for (std::size_t i = 0; i < order_.size(); ++i) {
             Operator const& op = *order_[i];
             in.clear();

@@ -283,6 +283,12 @@ SelectedRows<T, D> alias_of(SelectedRows<T, D> const& g) {
     return SelectedRowsAccess::make(g.height(), g.rows(), g.value().share());
 }
 
+template <class List>
+struct Cleared {
+    List& list;
+    ~Cleared() { list.clear(); }
+};
+
 template <class Op, class D, class T>
 void run_variadic(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                   std::ptrdiff_t levels_from) {
@@ -291,8 +297,12 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     D const& d = *static_cast<D const*>(device);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     Results to{in, out};
-    Dense dense;
-    Sparse sparse;
+    thread_local Dense dense_room;  // so that a net of steady shape allocates nothing
+    thread_local Sparse sparse_room;
+    Cleared const dense_holder{dense_room};
+    Cleared const sparse_holder{sparse_room};
+    Dense& dense = dense_room;
+    Sparse& sparse = sparse_room;
     for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
         if (v->is<LoDTensor<T, D>>()) {
             if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
@@ -325,8 +335,9 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
     if constexpr (requires { Op::infer(in[i]..., attributes); }) {
         return Op::infer(in[i]..., attributes);
     } else {
-        static_assert(requires { Op::infer(in[i]...); },
-                      "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
+        static_assert(
+            requires { Op::infer(in[i]...); },
+            "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
         return Op::infer(in[i]...);
     }
 }

@@ -43,7 +43,7 @@ struct RnnBlock {
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
 struct StepScopes {
     Lod lod;  // of x
-    std::vector<detail::RnnPart> parts;
+    detail::Buffer<detail::RnnPart> parts;
 };
 
 namespace detail {
@@ -57,7 +57,7 @@ inline constexpr std::size_t rnn_part_size = 32;
 inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
     if (parts == 1) return f(0, &exec);
     Cpu const serial{.threads = 1};
-    std::vector<std::exception_ptr> errors(parts);
+    Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
     parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
         FreeBlocks* const before = std::exchange(current_pool(), pool);
@@ -93,11 +93,12 @@ public:
         s_.parts.resize(std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256));
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
         auto states = first_states();
-        std::vector<Value> results(s_.parts.size());
+        Buffer<Value> results(s_.parts.size());
         Value const elements = without_upper_levels(x);
-        block_.for_parts(device_, s_.parts.size(), [&](std::size_t k, void const* device) {
+        auto const forward_part = [&](std::size_t k, void const* device) {
             results[k] = run(device, k).forward(elements, states[k]);
-        });
+        };
+        block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
         Value all = scatter(results, &RnnPart::elements);
         *out[net_.memories.size()] = all.with_lod(with_upper_levels(all.lod()));
         for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
@@ -108,14 +109,15 @@ public:
         if (std::ranges::all_of(s_.parts, [](RnnPart const& part) { return part.count() == 0; }))
             throw ShapeError("the longest sequence", "0 steps",
                              "at least 1: only empty ones have nothing to learn from");
-        std::vector<std::vector<Value>> states(s_.parts.size());
+        Buffer<Buffer<Value>> states(s_.parts.size());
         Value const elements = without_upper_levels(out_grad);
-        block_.for_parts(device_, s_.parts.size(), [&](std::size_t k, void const* device) {
+        auto const backward_part = [&](std::size_t k, void const* device) {
             for (Value const* last : last_grads) {
                 states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
             }
             run(device, k).backward(elements, states[k]);
-        });
+        };
+        block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
         x_grad(*grads[0]);
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
@@ -142,10 +144,10 @@ private:
     }
 
     // Of each part, for each memory.
-    std::vector<std::vector<Value>> first_states() const {
+    Buffer<Buffer<Value>> first_states() const {
         std::size_t sequences = 0;
         for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
-        std::vector<std::vector<Value>> states(s_.parts.size());
+        Buffer<Buffer<Value>> states(s_.parts.size());
         std::size_t at = 1;
         for (std::size_t m = 0; m < net_.memories.size(); ++m) {
             if (block_.has_boot[m] && in_[at]->rows() != sequences)
@@ -162,17 +164,17 @@ private:
         return states;
     }
 
-    Value scatter(std::span<Value> values, std::vector<std::int64_t> RnnPart::*to) const {
-        std::vector<Value*> parts;
-        std::vector<std::span<std::int64_t const>> targets;
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
+        Buffer<Value*> parts;
+        Buffer<std::span<std::int64_t const>> targets;
         for (std::size_t k = 0; k < values.size(); ++k) {
             parts.push_back(&values[k]);
             targets.emplace_back(s_.parts[k].*to);
         }
         return Value::scatter(device_, parts, targets);
     }
-    Value last(std::span<std::vector<Value>> states, std::size_t m) const {
-        std::vector<Value> of_parts;
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const {
+        Buffer<Value> of_parts;
         for (auto& part : states) of_parts.push_back(part[m].share());
         return scatter(of_parts, &RnnPart::sequences);
     }
@@ -188,7 +190,7 @@ private:
             if (has_gradient(*net_.x)) zero_like(*in_[0], grad);
             return;
         }
-        std::vector<Value> of_parts;
+        Buffer<Value> of_parts;
         for (std::size_t k = 0; k < s_.parts.size(); ++k) {
             of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
                                                         : run(device_, k).x_grad());
@@ -198,7 +200,7 @@ private:
 
     // The sum of all that reaches an outer variable, from all parts and steps.
     void outer_grad(std::size_t k, Value& grad) {
-        std::vector<Value*> summands;
+        Buffer<Value*> summands;
         for (std::size_t part = 0; part < s_.parts.size(); ++part) {
             if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
         }

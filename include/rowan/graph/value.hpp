@@ -11,7 +11,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,7 +49,7 @@ class Value {
 public:
     Value() = default;
 
-    bool empty() const noexcept { return holder_ == nullptr || !holder_->full; }
+    bool empty() const noexcept { return holder_ == nullptr; }
 
     template <class V>
     bool is() const noexcept {
@@ -78,7 +77,6 @@ public:
         } else {
             static_cast<Holder<V>&>(*holder_).value = std::move(value);
         }
-        holder_->full = true;
     }
 
     /// An alias: a value that sees the same elements.
@@ -133,9 +131,7 @@ public:
     Elements elements() { return held().elements(); }
 
     /// Lets go of what is held, and of its memory.
-    void clear() noexcept {
-        if (!empty()) holder_->clear();
-    }
+    void clear() noexcept { holder_.reset(); }
 
     /// "LoDTensor<f32>", "nothing"
     std::string kind() const { return empty() ? std::string("nothing") : holder_->name(); }
@@ -159,7 +155,6 @@ private:
         static void operator delete(void* block, std::size_t bytes) noexcept {
             Allocator<std::byte>().deallocate(static_cast<std::byte*>(block), bytes);
         }
-        virtual void clear() noexcept = 0;
         virtual std::unique_ptr<Base> share() const = 0;
         virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
@@ -176,7 +171,6 @@ private:
         virtual Elements elements() const { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
-        bool full = true;
     };
 
     template <class V>
@@ -191,10 +185,6 @@ private:
     template <class V>
     struct Holder final : Base {
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
-        void clear() noexcept override {
-            if constexpr (std::default_initializable<V>) value = V();
-            full = false;
-        }
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         V value;
@@ -204,10 +194,6 @@ private:
     struct Holder<LoDTensor<T, D>> final : Base {
         using V = LoDTensor<T, D>;
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
-        void clear() noexcept override {
-            value = V();
-            full = false;
-        }
         std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }

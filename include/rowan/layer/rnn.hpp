@@ -148,9 +148,10 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
         shape.push_back(rows);
         for (std::size_t i = 1; i < like.dims.size(); ++i)
             shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
-        std::vector<std::vector<std::int64_t>> const offsets(like.lod_level, std::vector<std::int64_t>{0});
+        Lod lod;
+        if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
         Value value;
-        value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape), Lod(offsets)));
+        value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape), std::move(lod)));
         return value;
     };
     block->kernels.sum = &code_of<sum_op, Device, R>::value;

@@ -1,6 +1,7 @@
 // rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -49,7 +49,7 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label, Re
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
     detail::check_labels(exec, "x", x, label);
-    std::vector<S> losses(x.shape(0));
+    detail::Buffer<S> losses(x.shape(0));
     detail::for_ranges(exec, losses.size(), 1, [&](std::size_t begin, std::size_t end) {
         using std::log;
         for (std::size_t i = begin; i < end; ++i) {
@@ -70,11 +70,11 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<T> const& label, Re
     static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
     detail::check_soft_labels(x, label);
     std::size_t const classes = x.shape(1);
-    std::vector<S> losses(x.shape(0));
+    detail::Buffer<S> losses(x.shape(0));
     detail::for_ranges(exec, losses.size(), classes, [&](std::size_t begin, std::size_t end) {
         using std::log;
         S const zero = detail::constant<S>(0.0);
-        std::vector<S> terms(classes);
+        detail::Buffer<S> terms(classes);
         for (std::size_t i = begin; i < end; ++i) {
             for (std::size_t k = 0; k < classes; ++k) {
                 S const share = detail::load<S>(label.data() + i * classes + k);

@@ -1,6 +1,7 @@
 // rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the loss of numbers whose softmax are probabilities.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/matrix_rows.hpp>
@@ -17,7 +18,6 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -35,11 +35,11 @@ std::tuple<Tensor<T>, Tensor<T>> softmax_with_cross_entropy(Cpu exec, Tensor<T> 
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     auto softmax = Tensor<T>::from_shape(x.shape());
-    std::vector<S> losses(n);
+    detail::Buffer<S> losses(n);
     T* const to = softmax.data();
     detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
         using std::log;
-        std::vector<S> e(classes);
+        detail::Buffer<S> e(classes);
         for (std::size_t i = begin; i < end; ++i) {
             T const* const row = x.data() + i * classes;
             S const greatest = detail::largest<S>(classes, row);

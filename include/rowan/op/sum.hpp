@@ -58,7 +58,7 @@ SelectedRows<T> sum(Cpu exec, std::vector<SelectedRows<T>> const& x) {
     auto shape = x[0].value().shape();
     shape[0] = rows;
     auto value = Tensor<T>::from_shape(shape);
-    std::vector<std::int64_t> all;
+    detail::Buffer<std::int64_t> all;
     all.reserve(rows);
     T* to = value.data();
     for (SelectedRows<T> const& g : x) {

@@ -1,6 +1,7 @@
 // rowan/op/sum_rows.hpp: sum_rows, the sum of all rows of a tensor.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <numeric>
 #include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -31,7 +31,7 @@ Tensor<T> sum_rows(Cpu exec, Tensor<T> const& x) {
     auto out = Tensor<T>::zeros(shape);
     std::size_t const n = x.shape(0);
     if (n == 0) return out;
-    std::vector<std::int64_t> positions(n);
+    detail::Buffer<std::int64_t> positions(n);
     std::iota(positions.begin(), positions.end(), std::int64_t{0});
     detail::BlockSum<T, S> sum(x.data(), x.row_size(), n);
     detail::copy_lanes<S>(x.row_size(), sum(positions.data(), n, 0), out.data());

@@ -1,6 +1,7 @@
 // rowan/sequence/step_map.hpp: StepMap, which sequence stands where in the steps of an unpacked batch.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
@@ -129,7 +130,7 @@ private:
     friend struct detail::StepMapAccess;
 
     // How many sequences each step has, and room for the order of the sequences.
-    std::vector<std::int32_t> make_steps() {
+    detail::Buffer<std::int32_t> make_steps() {
         offsets_ = lod_[level_];
         std::size_t const n = offsets_.size() - 1;
         if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
@@ -145,12 +146,12 @@ private:
         }
         for (std::int64_t t = most - 1; t > 0; --t) starts[t] += starts[t + 1];
         std::partial_sum(starts, starts + most + 1, starts);
-        return std::vector<std::int32_t>(n);
+        return detail::Buffer<std::int32_t>(n);
     }
 
-    void sort(std::vector<std::int32_t>& order) const {
+    void sort(detail::Buffer<std::int32_t>& order) const {
         // Sequences of length l come after all longer ones, of which step l has as many.
-        std::vector<std::int64_t> place(steps() + 1);
+        detail::Buffer<std::int64_t> place(steps() + 1);
         for (std::size_t l = 0; l <= steps(); ++l) place[l] = static_cast<std::int64_t>(step_size(l));
         for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) {
             auto const l = static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]);
@@ -163,11 +164,11 @@ private:
         std::int64_t end;
     };
 
-    void fill(Cpu exec, std::vector<std::int32_t> order) {
+    void fill(Cpu exec, detail::Buffer<std::int32_t> order) {
         std::size_t const n = order.size();
         shown_ = Tensor<std::int32_t>::from_shape({n});
         std::ranges::copy(order, shown_.data());
-        order_ = std::make_shared<std::vector<std::int32_t> const>(std::move(order));
+        order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
         auto const count = static_cast<std::size_t>(starts().back());
         for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
         elements_ = Tensor<std::int64_t>::from_shape({count});
@@ -186,7 +187,7 @@ private:
         std::size_t t = first_step(k);
         std::size_t const end = k + 1 == shares ? steps() : first_step(k + 1);
         if (t >= end) return;
-        std::vector<Run> runs;
+        detail::Buffer<Run> runs;
         runs.reserve(step_size(t));
         for (std::size_t j = 0; j < sequences(); ++j) {
             if (length(j) <= static_cast<std::int64_t>(t)) continue;
@@ -213,8 +214,8 @@ private:
     std::size_t level_ = 0;
     std::span<std::int64_t const> offsets_;  // lod_[level_]
     bool sorted_ = true;
-    std::shared_ptr<std::vector<std::int32_t> const> order_;  // copies of a map share it
-    Tensor<std::int32_t> shown_;                              // the same, for order()
+    std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // copies of a map share it
+    Tensor<std::int32_t> shown_;                                 // the same, for order()
     Tensor<std::int64_t> starts_;
     Tensor<std::int64_t> elements_;
 };
@@ -224,7 +225,7 @@ namespace detail {
 /// What steps must have in common with a map to be put together by it: the sequences and their order.
 struct StepOrigin {
     Lod lod;  // down to the level of the steps
-    std::shared_ptr<std::vector<std::int32_t> const> order;
+    std::shared_ptr<detail::Buffer<std::int32_t> const> order;
 
     friend bool operator==(StepOrigin const& a, StepOrigin const& b) noexcept {
         return a.lod == b.lod && (a.order == b.order || (a.order && b.order && *a.order == *b.order));

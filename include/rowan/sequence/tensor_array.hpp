@@ -193,8 +193,7 @@ public:
         for (std::size_t i = 1; i < sorted.size(); ++i) {
             if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
         }
-        if (twice != indices.size())
-            throw IndexError("indices", twice, indices[twice], "stands there already");
+        if (twice != indices.size()) throw IndexError("indices", twice, indices[twice], "stands there already");
         if (sorted.empty()) return;
         auto const parts = unstack(value);
         kind_.check(parts.read(0));

@@ -1,6 +1,7 @@
 // rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/arguments.hpp>
@@ -13,7 +14,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -41,7 +41,7 @@ SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Heigh
     Tensor<T> value = dims.size() == 1 ? std::move(out_grad) : out_grad.reshaped(rows_shape);
     if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
 
-    std::vector<std::int64_t> kept;
+    detail::Buffer<std::int64_t> kept;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] != *padding_id) kept.push_back(ids[i]);
     }

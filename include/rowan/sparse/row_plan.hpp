@@ -1,6 +1,7 @@
 // rowan/sparse/row_plan.hpp: RowPlan, the sort behind every function that sums duplicates, done once.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/partition.hpp>
@@ -17,7 +18,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -99,7 +99,7 @@ private:
         auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
         auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
         bool const packed = row_bits + position_bits <= 64;
-        std::vector<Wide> wide(packed ? 0 : 2 * n);
+        detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
         memory_ = detail::Storage<std::int64_t>(3 * n + 1);
         size_ = n;
         auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
@@ -129,7 +129,7 @@ private:
         std::int64_t* const rows = memory_.data() + rows_;
         std::int64_t* const positions = memory_.data() + (size_ - rows_);
         std::int64_t* const offsets = memory_.data() + 2 * size_;
-        std::vector<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
+        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
         detail::team(threads, [&](int t, int team_size) {
             auto const [thread, team_threads] =
                 std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));

@@ -1,6 +1,7 @@
 // rowan/sparse/update_rows.hpp: update_rows, the algorithm under every optimizer, for a rule of the user's own.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
@@ -13,7 +14,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -91,8 +91,8 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
     std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
     int const threads = threads_for(exec, grad.size());
     if (rows == 0) return;
-    std::vector<std::vector<S>> wide(static_cast<std::size_t>(threads),
-                                     std::vector<S>(std::is_same_v<S, T> ? 0 : width));
+    detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                           detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
     std::atomic<std::size_t> next{0};
     team(threads, [&](int t, int) {
         auto& buffer = wide[static_cast<std::size_t>(t)];
