@@ -299,8 +299,8 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     Results to{in, out};
     thread_local Dense dense_room;  // so that a net of steady shape allocates nothing
     thread_local Sparse sparse_room;
-    Cleared const dense_holder{dense_room};
-    Cleared const sparse_holder{sparse_room};
+    Cleared<Dense> const dense_holder{dense_room};
+    Cleared<Sparse> const sparse_holder{sparse_room};
     Dense& dense = dense_room;
     Sparse& sparse = sparse_room;
     for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
