@@ -15,6 +15,7 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/optimizer.hpp>

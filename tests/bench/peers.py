@@ -42,8 +42,10 @@ ENVIRONMENTS = {
 }
 WORKERS = {"fb": "torch_fbgemm.py", "tf": "tensorflow_cpu.py", "paddle": "paddle_cpu.py"}
 PEERS = {"torch": "PyTorch", "fbgemm": "FBGEMM", "tensorflow": "TensorFlow", "paddle": "Paddle"}
-OPS = ("gather", "gather_into", "scatter_add", "merge", "merge_into", "sgd", "adagrad", "rowwise_adagrad", "adam")
-ALLOCATING = {"gather_into": "gather", "merge_into": "merge"}  # what a peer is measured by that takes no output
+OPS = (
+    "gather", "gather_pooled", "gather_into", "scatter_add", "merge", "merge_pooled", "merge_into", "sgd", "adagrad", "rowwise_adagrad", "adam",
+)
+ALLOCATING = {"gather_pooled": "gather", "gather_into": "gather", "merge_pooled": "merge", "merge_into": "merge"}  # what a peer is measured by that takes no output
 HUGE_PAGES = {"THP_MEM_ALLOC_ENABLE": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 

@@ -1,0 +1,53 @@
+// tests/layer/map_fn.cpp
+#include <rowan/layer/map_fn.hpp>
+
+#include "catch.hpp"
+#include "finite_differences.hpp"
+
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace {
+
+using namespace rowan;
+using namespace test;
+
+Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
+Lod const two_levels = Lod::from_lengths({{2, 0, 3, 1}, {2, 0, 3, 1, 2, 4}});
+
+LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value().get<LoDTensor<double>>(); }
+
+}  // namespace
+
+TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = fed("x", LoDTensor<double>(values({13, 2}, 1), lod));
+    auto const mapped = layer::map_fn(x, [](auto row) { return layer::tanh(row); });
+    auto const plain = layer::tanh(x);
+    Net<>::trace_and_build(std::array{&*mapped, &*plain}).run(scope);
+    CHECK(result(mapped) == result(plain));
+    auto const& net = static_cast<RnnBlock const*>(mapped->writers()[0]->attributes.get())->net;
+    CHECK((net.forward.before.size() == 1 && net.forward.each.empty() && net.forward.after.empty()));
+}
+
+TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and weights", "[map_fn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
+    auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
+    auto const mapped = layer::map_fn(
+        ids, [&](auto sentence) { return layer::fc(layer::sequence_pool(layer::embedding(sentence, table), {.pool = Pool::mean}), {.output_size = 3}); }, {.level = 0});
+    CHECK((mapped->spec().lod_level == 1 && mapped->spec().dims == Dims{UNK, 3}));
+    check_gradients(layer::mse(mapped, fed("y", LoDTensor<double>(values({6, 3}, 2)))), "table");
+    auto const net = Net<>::trace_and_build(*mapped);
+    net.run(scope);
+    CHECK(result(mapped).lod() == two_levels.slice_levels(0, 1));
+}
