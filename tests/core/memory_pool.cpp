@@ -29,7 +29,7 @@ Tensor<float> ones(std::size_t n) {
 TEST_CASE("a new tensor has the memory of one that is gone", "[memory_pool]") {
     MemoryPool pool;
     MemoryPool::Guard const guard(pool);
-    for (std::size_t n : std::vector<std::size_t>{100, 1000, 1001, 3'000'000}) {
+    for (std::size_t n : std::vector<std::size_t>{100, 1000, 1001, 1'100'000, 3'000'000}) {
         float const* const first = ones(n).data();
         CHECK(pool.kept() >= n * sizeof(float));
         Tensor<float> const again = ones(n);

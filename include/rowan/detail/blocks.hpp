@@ -22,7 +22,7 @@ class FreeBlocks;
 struct BlockHeader {
     void* memory;       // what the system gave
     FreeBlocks* pool;   // where the block goes when it is let go of; none: to the system
-    std::size_t bytes;  // there is room for
+    std::size_t bytes;  // that it was made for
     BlockHeader* next;  // of the free ones
 };
 
@@ -43,7 +43,7 @@ inline BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBloc
 #ifdef MADV_HUGEPAGE
     if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
 #endif
-    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, whole, nullptr};
+    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
 }
 
 /// Free blocks by size. They live as long as their pool and all blocks that are in use.
