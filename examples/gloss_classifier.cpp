@@ -47,7 +47,7 @@ struct Options {
     int threads = 0;
     std::uint64_t seed = 1;
     std::size_t dim = 64;
-    std::string model = "bag";
+    std::string model = "gru";
     std::optional<std::string> save, load, dot;
     std::vector<std::string> definitions;
 };
