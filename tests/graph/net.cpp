@@ -313,8 +313,8 @@ TEST_CASE("a net prints itself for Graphviz", "[graph]") {
     CHECK(Net<>::trace_and_build(out).dot() ==
           "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n"
           "  op0 [shape=ellipse, label=\"tanh\"];\n"
-          "  \"x\" [shape=box, style=rounded, label=\"x\\n[UNK, 3], levels 1\"];\n"
+          "  \"x\" [shape=box, style=rounded, label=\"x\\nLoDTensor<f64> [UNK, 3], levels 1\"];\n"
           "  \"x\" -> op0;\n"
-          "  \"tanh_0.out_0\" [shape=plaintext, label=\"tanh_0.out_0\\n[UNK, 3], levels 1\"];\n"
+          "  \"tanh_0.out_0\" [shape=plaintext, label=\"tanh_0.out_0\\nLoDTensor<f64> [UNK, 3], levels 1\"];\n"
           "  op0 -> \"tanh_0.out_0\";\n}\n");
 }

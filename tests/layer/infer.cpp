@@ -81,7 +81,7 @@ TEST_CASE("a batch of another type than one of the user's, or of another kind, i
     ScopeGuard const guard(scope);
     auto const q = layer::data<test::fixed>("q", {UNK});
     CHECK_THROWS_WITH(test::run(layer::scale(q, 2), {{"q", Tensor<float>{1}}}),
-                      std::string("q is LoDTensor<f32>, expected a tensor of element type ") + std::to_string(dtype<test::fixed>::wire));
+                      std::string("q is LoDTensor<f32>, expected LoDTensor<element type ") + std::to_string(dtype<test::fixed>::wire) + ">");
     CHECK((test::run(layer::scale(q, 2), {{"q", Tensor<test::fixed>{test::fixed{65536}}}}).value() == Tensor<test::fixed>{test::fixed{131072}}));
     layer::Var<float> const g(scope.new_var("g", selected_rows_spec<float>({3, 2}), Role::data));
     CHECK_THROWS_WITH(test::run(layer::scale(g, 2), {{"g", Tensor<float>{{1}}}}), "g is LoDTensor<f32>, expected a value that is no tensor");

@@ -1,10 +1,9 @@
 // rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
 #pragma once
 
-#include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/core/float16.hpp>
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/backward.hpp>
@@ -24,29 +23,17 @@
 #include <span>
 #include <sstream>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// "LoDTensor<f32>", as Value::kind() says it.
-inline std::string tensor_kind(std::int32_t wire) {
-    std::string text = std::string("a tensor of element type ").append(std::to_string(wire));
-    auto const look = [&]<class T>(std::type_identity<T>) {
-        if (dtype<T>::wire == wire) text = kind_name<LoDTensor<T>>::text();
-    };
-    auto const look_all = [&]<class... T>(dtypes<T...>) { (look(std::type_identity<T>{}), ...); };
-    look_all(dtypes<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>{});
-    return text;
-}
 
 /// Is a value what its variable was declared to hold?
 /// errors   TypeError if kind or element type are others; ShapeError if rank, a dim that is known or the number of levels are
 inline void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    std::string const kind = tensor_kind(spec.dtype);
+    std::string const kind = kind_text(spec);
     auto const elements = [&] {
         try {
             return value.share().elements();

@@ -4,6 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
@@ -145,7 +146,7 @@ public:
                                       : v.role() == Role::data    ? "box, style=rounded"
                                                                   : "plaintext";
             text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
-                 << (v.spec().type == VarType::SELECTED_ROWS ? "SelectedRows " : "") << v.spec().dims;
+                 << detail::kind_text(v.spec()) << ' ' << v.spec().dims;
             if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
             text << "\"];\n";
         };

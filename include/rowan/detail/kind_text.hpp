@@ -1,0 +1,37 @@
+// rowan/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+/// "f32", or of a type of the user's "element type 1000".
+inline std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+/// "LoDTensor<f32>", as Value::kind() says it.
+inline std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+}  // namespace rowan::inline v0::detail
