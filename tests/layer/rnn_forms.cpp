@@ -100,7 +100,7 @@ TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
     CHECK(result(inside.output) == result(outside.output));
     CHECK(result(inside.last) == result(outside.last));
     check_gradients(layer::mse(inside.output, fed("y", LoDTensor<double>(values({6, 3}, 2)))));
-    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level is 2, expected a level of x, which has 2");
 }
 
 TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
@@ -257,4 +257,109 @@ TEST_CASE("an error in one part is the first one's, for any number of threads", 
     for (int const threads : {1, 2}) {
         CHECK_THROWS_WITH(net.run(scope, {threads}), "rnn(ids, table): lookup_table(table, x): ids[41] = 9 is not in [0, 4)");
     }
+}
+
+TEST_CASE("a gradient need not bring the levels of the results", "[rnn]") {
+    for (bool const first : {false, true}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::fc(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), {.output_size = 2});
+        auto const h = layer::rnn(x, 2, [](auto sentence, auto before) {
+            auto const words = layer::rnn_with_last(sentence, layer::Memory{.like = before}, gru(2));
+            return layer::Step{words.output, words.last};
+        }, {.level = 0});
+        auto const y = fed("y", LoDTensor<double>(values({12, 2}, 2)));  // without levels
+        check_gradients(first ? layer::mse(y, h) : layer::mse(h, y));
+    }
+}
+
+TEST_CASE("two costs of one layer have gradients of their own", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), 3, gru(3));
+    auto const a = layer::mse(h, fed("a", LoDTensor<double>(values({13, 3}, 2)))), b = layer::mse(h, fed("b", LoDTensor<double>(values({13, 3}, 3))));
+    auto const of_a = append_backward<double>(*a), of_b = append_backward<double>(*b);
+    std::vector<Variable*> both, alone;
+    for (auto const& g : of_a) both.push_back(g.gradient);
+    for (auto const& g : of_b) both.push_back(g.gradient);
+    for (auto const& g : of_b) alone.push_back(g.gradient);
+    auto const net = Net<>::trace_and_build(both), only = Net<>::trace_and_build(alone);
+    initialize(net, 1);
+    net.run(scope);
+    std::vector<Tensor<double>> found;
+    for (auto const& g : of_b) found.push_back(dense(g.gradient->value()));
+    CHECK_FALSE(found[0] == dense(of_a[0].gradient->value()));
+    only.run(scope);
+    for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == dense(of_b[i].gradient->value()));
+}
+
+TEST_CASE("an operator that sees all sequences of a step sees them in large batches, too", "[rnn]") {
+    for (std::size_t const n : {63u, 64u, 200u}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        Lod const one = Lod::from_lengths({std::vector<std::int64_t>(n, 1)});
+        auto const x = fed("x", LoDTensor<double>(Tensor<double>::full({n, 1}, 1.0), one));
+        auto const h = layer::rnn(x, 1, [](auto x_t, auto before) {
+            auto const all = layer::apply<expand_rows_op>({}, layer::apply<sum_rows_op>({}, x_t), before);
+            return layer::Step{all, all};
+        });
+        Net<>::trace_and_build(*h).run(scope);
+        CHECK(result(h).value()(0, 0) == static_cast<double>(n));
+    }
+}
+
+TEST_CASE("what only the result needs, of a whole that each step makes, is made in each step", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const w = layer::parameter<double>({2, 2}, {-1, 1}, "w");
+    auto const x = layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 2});
+    auto const h = layer::rnn(x, 2, [&](auto x_t, auto before) {
+        return layer::Step{layer::apply<fc_op>({}, x_t, w, layer::apply<sum_rows_op>({}, before)), layer::add(x_t, before)};
+    });
+    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
+}
+
+TEST_CASE("a step, or a part of a batch, whose inner sequences are all empty", "[rnn]") {
+    auto const check = [](Lod const& texts, std::size_t n) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const words = static_cast<std::size_t>(texts.rows());
+        auto ids = Tensor<std::int64_t>::from_shape({words});
+        for (std::size_t i = 0; i < words; ++i) ids.data()[i] = static_cast<std::int64_t>(i % 4);
+        auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
+        auto const h = layer::rnn_with_last<double>(fed("ids", LoDTensor<std::int64_t>(std::move(ids), texts)), 2, [&](auto sentence, auto before) {
+            auto const inner = layer::rnn_with_last<double>(sentence, layer::Memory{.like = before}, [&](auto word, auto state) {
+                auto const now = layer::gru_unit(layer::embedding(word, table), state, {.size = 2});
+                return layer::Step{now, now};
+            });
+            return layer::Step{inner.last, inner.last};
+        }, {.level = 0});
+        check_gradients(layer::mse(h.last, fed("y", LoDTensor<double>(values({n, 2}, 2)))), "table");
+    };
+    check(Lod::from_lengths({{2}, {3, 0}}), 1);
+    std::vector<std::int64_t> words(64, 0);
+    for (std::size_t s = 0; s < 64; s += 32) words[s] = 3;
+    check(Lod::from_lengths({std::vector<std::int64_t>(64, 1), words}), 64);
+}
+
+TEST_CASE("memories are checked when the layer is made, and a layer that is refused leaves nothing behind", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2}, 1);
+    CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{}, gru(2)), "layer::rnn: memory.size is 0, expected 1 or more");
+    CHECK_THROWS_WITH(layer::rnn(x, -1, gru(2)), "layer::rnn: memory.size is -1, expected 1 or more");
+    auto const ids = layer::data<std::int64_t>("ids", {UNK, 2});
+    CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{.like = ids}, gru(2)), "layer::rnn: memory.like is LoDTensor<i64>, expected LoDTensor<f64>");
+    auto const boot = layer::data<double>("boot", {UNK, 2});
+    CHECK_THROWS_AS(layer::rnn(x, layer::Memory{.size = 2, .like = boot}, gru(2)), ValueError);
+    auto const w = layer::parameter<double>({2, 3}, {-1, 1}, "w");
+    auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
+    CHECK_THROWS_AS(layer::rnn(x, 2, [&](auto x_t, auto) {
+        auto const wide = layer::apply<fc_op>({}, x_t, w, b);
+        return layer::Step{wide, wide};
+    }), ShapeError);
+    CHECK(w->readers().empty());
+    CHECK_THROWS_WITH(layer::gru_unit(boot, boot, {}), "the size of a cell is 0, expected 1 or more");
+    CHECK_THROWS_AS(layer::parameter<double>({UNK, 3}, {-1, 1}, "v"), ShapeError);
+    CHECK_NOTHROW(layer::parameter<double>({2, 3}, {-1, 1}, "v"));
 }

@@ -79,6 +79,19 @@ TEST_CASE("a memory may keep what the step makes of it", "[rnn_program]") {
     CHECK((ones->value().get<LoDTensor<double>>().value() == Tensor<double>{{6}, {6}}));
 }
 
+TEST_CASE("the last step of a reversed program is the first row", "[rnn_program]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const memory = layer::tensor<double>();
+    auto const out = layer::rnn(layer::RnnProgram<double>{.input = fed("x", LoDTensor<double>(Tensor<double>{{1}, {10}, {100}, {5}}, Lod{{0, 3, 4}})),
+                                                          .step_net = layer::add_to(memory, nullptr),
+                                                          .concat_output = false,
+                                                          .reverse = true});
+    Net<>::trace_and_build(std::array{&*out, &*memory}).run(scope);
+    CHECK((out->value().get<LoDTensor<double>>().value() == Tensor<double>{{111}, {5}}));
+    CHECK((memory->value().get<LoDTensor<double>>().value() == Tensor<double>{{111}, {5}}));
+}
+
 TEST_CASE("a step that is no step is refused", "[rnn_program]") {
     Scope scope;
     ScopeGuard const guard(scope);
@@ -91,6 +104,15 @@ TEST_CASE("a step that is no step is refused", "[rnn_program]") {
     auto const flat = layer::data("flat", {UNK, 2});
     CHECK_THROWS_AS(layer::rnn({.input = flat, .step_net = layer::add_to(layer::tensor(), nullptr)}), ShapeError);
     CHECK_THROWS_WITH(layer::fc(layer::tensor()), "layer::fc: output_size is 0, expected a number where the width of x is not known");
+    auto const other = layer::tensor();
+    CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = layer::add(other, layer::add_to(layer::tensor(), nullptr))}),
+                      "layer::rnn: step_net has a memory to which nothing is added");
+    auto const used = layer::tensor();
+    layer::rnn({.input = x, .step_net = layer::add_to(used, nullptr)});
+    std::size_t const operators = scope.operators().size();
+    auto const again = layer::add_to(used, nullptr);
+    CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = again}), "layer::add_to: the memory is that of another recurrent layer");
+    CHECK(scope.operators().size() == operators + 1);  // that of add_to
     auto const never = layer::tensor();
     auto const net = Net<>::trace_and_build(*layer::fc(never, {.output_size = 1}));
     CHECK_THROWS_AS(net.run(scope), GraphError);

@@ -19,7 +19,8 @@ namespace rowan::inline v0 {
 ///     }
 ///
 /// Tensors may outlive guard and pool, and may be let go of by any thread.
-/// cost     a block is at most a quarter larger than what it holds
+/// cost     a block is at most a quarter larger than what it holds, and from 4 MiB on fills whole huge pages. Batches of many sizes leave
+///          blocks of many sizes: give a bound where that is too much
 class MemoryPool {
 public:
     /// `most`: how many bytes of free memory are kept; what is more goes to the system.

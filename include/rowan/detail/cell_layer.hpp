@@ -22,12 +22,20 @@ namespace rowan::inline v0::detail {
 template <class T, class Device>
 struct Gates {
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)
-        : first(options.weight.value_or(layer::Uniform{-bound(options.size), bound(options.size)})),
-          width(gates * options.size), x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
+        : first(first_values(options)), width(gates * options.size),
+          x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static double bound(std::int64_t size) { return 1 / std::sqrt(static_cast<double>(size)); }
+    static double bound(std::int64_t size) {
+        if (size < 1) throw ValueError("the size of a cell", static_cast<double>(size), "1 or more");
+        return 1 / std::sqrt(static_cast<double>(size));
+    }
+
+    static layer::Uniform first_values(layer::CellOptions const& options) {
+        double const b = bound(options.size);
+        return options.weight.value_or(layer::Uniform{-b, b});
+    }
 
     layer::Uniform first;
     std::int64_t width;

@@ -56,12 +56,12 @@ struct TileFactors {
                 sum[i][0] = f.add ? LOAD(out + i * next_out) : BROADCAST(S{0});                          \
                 sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
             }                                                                                            \
-            S const *a = f.a, *b = f.panel;                                                              \
-            for (std::size_t l = 0; l < f.k; ++l, a += f.next_column, b += width) {                      \
+            S const* b = f.panel;                                                                        \
+            for (std::size_t l = 0; l < f.k; ++l, b += width) {                                          \
                 VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
                 ROWAN_UNROLL                                                                             \
                 for (std::size_t i = 0; i < rows; ++i) {                                                 \
-                    VECTOR const x = BROADCAST(a[i * f.next_row]);                                       \
+                    VECTOR const x = BROADCAST(f.a[i * f.next_row + l * f.next_column]);                 \
                     sum[i][0] = FMA(x, b0, sum[i][0]);                                                   \
                     sum[i][1] = FMA(x, b1, sum[i][1]);                                                   \
                 }                                                                                        \

@@ -8,6 +8,7 @@
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/step_map.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,16 @@ namespace rowan::inline v0::detail {
 /// What runs need beside the step net.
 struct RnnKernels {
     Value (*zeros)(std::size_t rows, VarSpec const& like);  ///< of the states' type
+    Value (*no_rows)(Value const& table);                   ///< a row-sparse gradient that is zero
     op_code const *sum, *fill_like;
+
+    Value zero_like(void const* device, Value& x) const {
+        Value zeros;
+        std::array<Value*, 1> const in{&x}, out{&zeros};
+        FillOptions const options{0};
+        fill_like->run(device, in, out, &options, -1);
+        return zeros;
+    }
 };
 
 /// Some sequences of a batch, longest first, and the values of their steps.
@@ -47,11 +57,16 @@ struct RnnPart {
         }
     }
 
-    /// Room for the values of so many variables.
-    void make_room(std::size_t variables) {
-        packed.resize(variables);
+    /// Room for the values of so many variables, those from number `from` on without a value.
+    void make_room(std::size_t variables, std::size_t from) {
         steps.resize(count());
-        for (auto& step : steps) step.resize(variables);
+        make_room(packed, variables, from);
+        for (auto& step : steps) make_room(step, variables, from);
+    }
+
+    static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
+        values.resize(std::min(values.size(), from));
+        values.resize(variables);
     }
 
     std::size_t count() const { return starts.size() - 1; }
@@ -70,9 +85,7 @@ public:
     /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
     /// sequence's last.
     Value forward(Value const& x, std::span<Value> states) {
-        part_.steps.clear();
-        part_.packed.clear();
-        part_.make_room(net_.places());
+        part_.make_room(net_.places(), 0);
         if (part_.count() == 0) return kernels_.zeros(0, net_.out->spec());
         packed(*net_.x) = x.gather(device_, part_.elements);
         for (StepOp const& op : net_.forward.before) run_whole(op);
@@ -90,7 +103,7 @@ public:
 
     /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
     void backward(Value const& out_grad, std::span<Value> states) {
-        part_.make_room(net_.places());
+        part_.make_room(net_.places(), net_.forward_places);
         if (part_.count() == 0) return;
         packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
         for (StepOp const& op : net_.backward.before) run_whole(op);
@@ -104,8 +117,9 @@ public:
             for (StepOp const& op : net_.backward.each) run_step(op, t);
             for (std::size_t m = 0; m < states.size(); ++m) {
                 auto const& memory = net_.memories[m];
-                carried[m] = memory.before_grad == nullptr ? zero_like(step_value(net_.place(*memory.before), t))
-                                                           : step_value(net_.place(*memory.before_grad), t).share();
+                carried[m] = memory.before_grad == nullptr
+                                 ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
+                                 : step_value(net_.place(*memory.before_grad), t).share();
             }
         }
         for (StepOp const& op : net_.backward.after) run_whole(op);
@@ -134,14 +148,6 @@ private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
     Value& packed(Variable const& v) { return part_.packed[number(v)]; }
     Value joined(Value& first, Value& second) const { return Value::concat(device_, std::array{&first, &second}); }
-
-    Value zero_like(Value& x) const {
-        Value zeros;
-        std::array<Value*, 1> const in{&x}, out{&zeros};
-        FillOptions const options{0};
-        kernels_.fill_like->run(device_, in, out, &options, -1);
-        return zeros;
-    }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 

@@ -87,6 +87,7 @@ class KeptValues {
 public:
     /// `variables` must outlive this.
     explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // what follows does not throw
         for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
     }
     KeptValues(KeptValues const&) = delete;
@@ -157,7 +158,7 @@ public:
     void begin(std::uint64_t seed, Parameters const* resume) {
         steps_ = resume == nullptr ? 0 : resume->steps;
         seed_ = seed;
-        prepare();
+        prepare(1.0);  // refuses what the optimizers' options are not
         auto const is_resumed = [&](Variable const& v) {
             return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
         };
@@ -178,12 +179,12 @@ public:
     /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
     double step(Feeds const& feeds, Device exec) {
         MemoryPool::Guard const guard(pool_);
-        prepare();
+        prepare(schedule_ ? schedule_(steps_) : 1.0);
         feed(net_.inputs(), feeds, cost_.scope());
         for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
             Value const& value = v->value();
-            if ((value.lod().empty() ? value.rows() : value.lod().sequences(0)) == 0)
+            if (value.rows() == 0)
                 throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
         }
         {
@@ -217,8 +218,7 @@ private:
     }
 
     /// Tells the optimizers which step comes, and what its learning rates are.
-    void prepare() {
-        double const factor = schedule_ ? schedule_(steps_) : 1.0;
+    void prepare(double factor) {
         if (!std::isfinite(factor))
             throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
                              "a finite number");

@@ -51,6 +51,7 @@ struct StepNet {
     Variable *x = nullptr, *out = nullptr;  // what a step is given and makes
     std::vector<Memory> memories;
     std::vector<Variable*> outer;  // what it reads from outside, parameters among them
+    bool rows_apart = true;        // is nothing computed from several sequences of a step?
     Phases forward;
 
     // the backward pass, as far as somebody asked for it
@@ -77,7 +78,9 @@ struct StepNet {
             needed.insert(m.after);
         }
         forward = phases(order, std::move(loop), std::move(needed), {}, false);
+        rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
         name_and_count(order);
+        forward_places = number_.size();
     }
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
@@ -92,6 +95,7 @@ struct StepNet {
                 number_.at(&v)};
     }
     std::size_t places() const { return number_.size(); }
+    std::size_t forward_places = 0;  // what is numbered from here on belongs to the backward pass
 
     /// Makes the operators of the backward pass. Gradients have elements of T.
     /// errors   GraphError if an operator on the way has no gradient
@@ -187,7 +191,9 @@ private:
             auto const is = [&](auto const& set) {
                 return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
             };
-            if (!is(needed) && !is(read) && !is(stepwise) && fits(*op, may_sum)) continue;
+            bool const reads_of_a_step = std::ranges::any_of(
+                op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
+            if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
             each.insert(op);
             read.insert(op->inputs.begin(), op->inputs.end());
         }
@@ -204,6 +210,10 @@ private:
 
     bool reads_rows(Operator const& op) const {
         return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
+    }
+
+    bool keeps_rows_apart(Operator const& op) const {
+        return !reads_rows(op) || (op.code->row_inputs != 0 ? fits(op, false) : op.code->row_wise(op.attributes.get()));
     }
 
     // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?

@@ -36,6 +36,8 @@ public:
             for (std::size_t i = 0; i < op->inputs.size(); ++i) {
                 Variable* const v = op->inputs[i];
                 bool const is_memory = i == 0 && op->code->name == add_to_op::name;
+                if (is_memory && !is_placeholder(*v))
+                    throw GraphError("layer::add_to: the memory is that of another recurrent layer");
                 if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
                 inside = inside || is_placeholder(*v) || within.contains(v);
                 if (!is_memory) continue;
@@ -52,6 +54,8 @@ public:
             within.insert(op->outputs.begin(), op->outputs.end());
         }
         for (Variable const* memory : memories_) inputs_.erase(memory);
+        if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
+            throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
         if (order_.empty())
             throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
     }
@@ -93,8 +97,9 @@ public:
             std::vector<Variable*> in;
             for (Variable* const v : op->inputs) in.push_back(of(v));
             for (Variable* const v : in) {
-                if (v->set_width)
-                    std::exchange(v->set_width, nullptr)(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
+                if (!v->set_width) continue;
+                v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
+                v->set_width = nullptr;
             }
             Operator const& copy = default_scope().new_op(*op->code, std::move(in), op->attributes);
             for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);

@@ -79,7 +79,9 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope co
 }
 
 /// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
-inline bool is_placeholder(Variable const& v) { return v.writers().empty() && v.role() == Role::temporary; }
+inline bool is_placeholder(Variable const& v) {
+    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
+}
 inline bool depends_on_placeholder(Variable& v) {
     if (is_placeholder(v)) return true;
     for (Operator const* op : trace(std::array{&v})) {

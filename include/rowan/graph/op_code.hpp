@@ -48,6 +48,7 @@ struct op_code {
     unsigned row_inputs;  // see row_inputs_of
     bool sums_rows;
     bool (*row_output)(void const* attributes, std::size_t i);  // do rows of result i follow from rows of inputs?
+    bool (*row_wise)(void const* attributes);                   // see row_wise_of
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
@@ -284,9 +285,17 @@ SelectedRows<T, D> alias_of(SelectedRows<T, D> const& g) {
 }
 
 template <class List>
-struct Cleared {
-    List& list;
-    ~Cleared() { list.clear(); }
+struct Borrowed {
+    explicit Borrowed(List& owner) : list(std::move(owner)), home(owner) {}
+    Borrowed(Borrowed const&) = delete;
+    Borrowed& operator=(Borrowed const&) = delete;
+    ~Borrowed() {
+        list.clear();
+        home = std::move(list);
+    }
+
+    List list;
+    List& home;
 };
 
 template <class Op, class D, class T>
@@ -297,12 +306,12 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     D const& d = *static_cast<D const*>(device);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     Results to{in, out};
-    thread_local Dense dense_room;  // so that a net of steady shape allocates nothing
+    thread_local Dense dense_room;  // kept, so that a net of steady shape allocates nothing
     thread_local Sparse sparse_room;
-    Cleared<Dense> const dense_holder{dense_room};
-    Cleared<Sparse> const sparse_holder{sparse_room};
-    Dense& dense = dense_room;
-    Sparse& sparse = sparse_room;
+    Borrowed<Dense> dense_lent{dense_room};
+    Borrowed<Sparse> sparse_lent{sparse_room};
+    Dense& dense = dense_lent.list;
+    Sparse& sparse = sparse_lent.list;
     for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
         if (v->is<LoDTensor<T, D>>()) {
             if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
@@ -499,15 +508,17 @@ private:
     }
 
 public:
-    static constexpr op_code value{Op::name,
-                                   Op::inputs::names,
-                                   Op::outputs::names,
-                                   row_inputs_of<Op>,
-                                   sums_rows_of<Op>,
-                                   [](void const*, std::size_t) { return !sums_rows_of<Op>; },
-                                   &detail::infer_code<Op, variadic>,
-                                   run(),
-                                   detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
+    static constexpr op_code value{
+        Op::name,
+        Op::inputs::names,
+        Op::outputs::names,
+        row_inputs_of<Op>,
+        sums_rows_of<Op>,
+        [](void const*, std::size_t) { return !sums_rows_of<Op>; },
+        [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
+        &detail::infer_code<Op, variadic>,
+        run(),
+        detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
 };
 
 }  // namespace rowan::inline v0

@@ -42,7 +42,8 @@ struct RnnBlock {
 
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
 struct StepScopes {
-    Lod lod;  // of x
+    Lod lod;      // of x
+    Lod out_lod;  // of the results
     detail::Buffer<detail::RnnPart> parts;
 };
 
@@ -75,6 +76,13 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     }
 }
 
+/// Is all that reaches an outer variable row-sparse?
+inline bool is_sparse(RnnBlock const& block, std::size_t k) {
+    auto const& parts = block.net.outer_grads[k];
+    return !parts.empty() &&
+           std::ranges::all_of(parts, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
 class Recurrent {
 public:
     Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
@@ -90,7 +98,7 @@ public:
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         s_.lod = lod;
-        s_.parts.resize(std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256));
+        s_.parts.resize(net_.rows_apart ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256) : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
         auto states = first_states();
         Buffer<Value> results(s_.parts.size());
@@ -100,17 +108,15 @@ public:
         };
         block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
         Value all = scatter(results, &RnnPart::elements);
-        *out[net_.memories.size()] = all.with_lod(with_upper_levels(all.lod()));
+        s_.out_lod = with_upper_levels(all.lod());
+        *out[net_.memories.size()] = all.with_lod(s_.out_lod);
         for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
     }
 
     /// `grads`: for x, the boot states where there are some, and each outer variable.
     void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
-        if (std::ranges::all_of(s_.parts, [](RnnPart const& part) { return part.count() == 0; }))
-            throw ShapeError("the longest sequence", "0 steps",
-                             "at least 1: only empty ones have nothing to learn from");
         Buffer<Buffer<Value>> states(s_.parts.size());
-        Value const elements = without_upper_levels(out_grad);
+        Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
         auto const backward_part = [&](std::size_t k, void const* device) {
             for (Value const* last : last_grads) {
                 states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
@@ -168,6 +174,8 @@ private:
         Buffer<Value*> parts;
         Buffer<std::span<std::int64_t const>> targets;
         for (std::size_t k = 0; k < values.size(); ++k) {
+            bool const only = k + 1 == values.size() && parts.empty();
+            if ((s_.parts[k].*to).empty() && !only) continue;
             parts.push_back(&values[k]);
             targets.emplace_back(s_.parts[k].*to);
         }
@@ -179,15 +187,9 @@ private:
         return scatter(of_parts, &RnnPart::sequences);
     }
 
-    void zero_like(Value& x, Value& grad) const {
-        std::array<Value*, 1> const in{&x}, out{&grad};
-        FillOptions const options{0};
-        block_.kernels.fill_like->run(device_, in, out, &options, -1);
-    }
-
     void x_grad(Value& grad) {
         if (net_.x_grad == nullptr) {
-            if (has_gradient(*net_.x)) zero_like(*in_[0], grad);
+            if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
             return;
         }
         Buffer<Value> of_parts;
@@ -205,7 +207,11 @@ private:
             if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
         }
         if (summands.empty()) {
-            if (has_gradient(*net_.outer[k])) zero_like(*outer()[k], grad);
+            if (is_sparse(block_, k)) {
+                grad = block_.kernels.no_rows(*outer()[k]);
+            } else if (has_gradient(*net_.outer[k])) {
+                grad = block_.kernels.zero_like(device_, *outer()[k]);
+            }
         } else if (summands.size() == 1) {
             grad = std::move(*summands[0]);
         } else {
@@ -262,11 +268,7 @@ inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void con
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
-        auto const& parts = block.net.outer_grads[k];
-        bool const sparse = !parts.empty() && std::ranges::all_of(parts, [](Variable const* v) {
-            return v->spec().type == VarType::SELECTED_ROWS;
-        });
-        if (sparse) grads[first + k].type = VarType::SELECTED_ROWS;
+        if (is_sparse(block, k)) grads[first + k].type = VarType::SELECTED_ROWS;
     }
     return grads;
 }
@@ -280,12 +282,13 @@ inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
 inline bool rnn_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
 }
+inline bool rnn_row_wise(void const* attributes) { return static_cast<RnnBlock const*>(attributes)->net.rows_apart; }
 inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->boots();
 }
 
-inline constexpr op_code rnn_grad_code{"rnn_grad",         rnn_grad_inputs, rnn_grad_outputs, 0, false,
-                                       &rnn_grad_has_rows, &infer_rnn_grad, &run_rnn_grad,    {}};
+inline constexpr op_code rnn_grad_code{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+                                       &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 1},
                                                     grad_slot{grad_slot::grad_of_output, 0}};
@@ -302,6 +305,7 @@ inline constexpr op_code rnn_code{"rnn",
                                   0,
                                   false,
                                   &detail::rnn_has_rows,
+                                  &detail::rnn_row_wise,
                                   &detail::infer_rnn,
                                   &detail::run_rnn,
                                   detail::rnn_rules};

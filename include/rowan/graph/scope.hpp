@@ -25,8 +25,8 @@ class Variable;
 class Scope;
 
 /// What a variable is for: what operators write, what a caller feeds, what training changes, what an optimizer keeps beside that, and the
-/// seed that training gives an operator of chance for every batch.
-enum class Role : std::uint8_t { temporary, data, parameter, state, seed };
+/// seed that training gives an operator of chance for every batch; and the input of a step of which the recurrent layer is made later.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {

@@ -20,6 +20,12 @@ inline Scope& outermost_scope() {
     return *scope;
 }
 
+inline void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
@@ -42,11 +48,9 @@ inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
 /// First values of a parameter of these dims.
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
+    rowan::detail::check_known(dims);
     typename Tensor<T, Device>::shape_type shape;
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-        shape.push_back(static_cast<std::size_t>(dim));
-    }
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
     v.set_dims(dims);
     v.initialize = [shape, first](Value& value, std::uint64_t seed) {
         auto t = Tensor<T, Device>::from_shape(shape);
@@ -64,6 +68,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// errors   ShapeError if a dim is UNK
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+    rowan::detail::check_known(dims);
     Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);

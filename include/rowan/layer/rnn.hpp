@@ -1,10 +1,13 @@
 // rowan/layer/rnn.hpp: layer::rnn, a step of layers run over the steps of sequences.
 #pragma once
 
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -96,10 +99,17 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     auto& net = block->net;
     block->scope = std::make_unique<Scope>(outside);
     net.scope = block->scope.get();
+    struct Withdrawn {  // from the variables outside, if the layer is refused
+        Scope* scope;
+        ~Withdrawn() {
+            if (scope != nullptr) scope->forget_readers();
+        }
+    } refused{net.scope};
     spec::has_levels("layer::rnn: x", x->spec());
     auto const levels = static_cast<std::ptrdiff_t>(x->spec().lod_level);
     if (options.level < -levels || options.level >= levels)
-        throw IndexError("layer::rnn: level", 0, options.level, levels);
+        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+                         std::string("a level of x, which has ").append(std::to_string(levels)));
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
     block->reverse = options.reverse;
     VarSpec x_t = x->spec();
@@ -110,7 +120,14 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     std::vector<Var<R, Device>> before;
     for (layer::Memory const& memory : memories) {
         Variable* const boot = memory.like.get();
-        if (boot != nullptr) spec::matrix("layer::rnn: memory", boot->spec());
+        if (boot != nullptr) {
+            spec::matrix("layer::rnn: memory", boot->spec());
+            if (boot->spec().dtype != dtype<R>::wire)
+                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(tensor_spec<R>({})));
+        }
+        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
+            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+                             boot == nullptr ? "1 or more" : "0 beside memory.like");
         std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
         std::string name("before");
         if (!before.empty()) name.append("_").append(std::to_string(before.size()));
@@ -154,6 +171,15 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
         value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape), std::move(lod)));
         return value;
     };
+    block->kernels.no_rows = [](Value const& table) {
+        auto shape = table.get<LoDTensor<R, Device>>().shape();
+        auto const height = static_cast<std::int64_t>(shape[0]);
+        shape[0] = 0;
+        Value value;
+        value.set(SelectedRows<R, Device>(height, Tensor<std::int64_t, Device>::from_shape({0}),
+                                          Tensor<R, Device>::from_shape(shape)));
+        return value;
+    };
     block->kernels.sum = &code_of<sum_op, Device, R>::value;
     block->kernels.fill_like = &code_of<fill_like_op, Device, R>::value;
     block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
@@ -167,6 +193,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     };
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
     Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
+    refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
     return result;
@@ -187,10 +214,11 @@ namespace rowan::inline v0::layer {
 ///
 /// A step of a level above the last one has sequences of the levels below, which it may pool, or walk through with a layer of its own.
 /// Batches of 64 sequences and more are cut into parts of at least 32, which threads run at the same time; the parts, and so the bits, do
-/// not depend on how many threads there are.
+/// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
+/// in one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels or the state after a step has another shape; a batch without any step is a ShapeError when it
-///          is learned from; IndexError if there is no such level
+/// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
+///          has no size; TypeError if a first state has elements of another type
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;

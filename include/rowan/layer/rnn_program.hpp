@@ -26,7 +26,7 @@ Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
 /// nullptr stands for the step's input.
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
-    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}))));
+    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
 }
 
 template <class T = float, class Device = Cpu>
@@ -34,7 +34,7 @@ struct RnnProgram {
     Var<T, Device> input;       ///< with levels of sequences
     Var<T, Device> step_net;    ///< a row for a row of the input
     bool concat_output = true;  ///< give the rows of all steps, and not only those of the last ones
-    RnnOptions options = {};
+    bool reverse = false;       ///< from the ends of the sequences to their beginnings
 };
 
 /// A recurrent layer whose step is what lies between its memories and `step_net`:
@@ -44,7 +44,8 @@ struct RnnProgram {
 ///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
 ///
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
-/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, or holds a recurrent layer
+/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
+///          memory that nothing is added to, or one of another layer
 template <class T, class Device>
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
@@ -54,18 +55,20 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     input.lod_level = 0;
     std::vector<Memory> memories;
     for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
-    auto const made = rowan::detail::recurrence<T>(
-        program.input, std::span<Memory const>(memories), program.options, [&](auto const& x_t, auto const& before) {
-            std::vector<Variable*> states;
-            for (auto const& state : before) states.push_back(&*state);
-            auto const [result, next] = step.replay(*x_t, states);
-            std::vector<Var<T, Device>> after;
-            for (Variable* const v : next) after.emplace_back(*v);
-            return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
-        });
+    auto const made =
+        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
+                                     [&](auto const& x_t, auto const& before) {
+                                         std::vector<Variable*> states;
+                                         for (auto const& state : before) states.push_back(&*state);
+                                         auto const [result, next] = step.replay(*x_t, states);
+                                         std::vector<Var<T, Device>> after;
+                                         for (Variable* const v : next) after.emplace_back(*v);
+                                         return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
+                                     });
     for (std::size_t m = 0; m < memories.size(); ++m)
         default_scope().write_to(*made.output->writers()[0], m, *step.memories()[m]);
-    return program.concat_output ? made.output : sequence_last(made.output);
+    if (program.concat_output) return made.output;
+    return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
 }
 /// Braces are a program of floats.
 inline Var<float> rnn(RnnProgram<> const& program) { return rnn<float, Cpu>(program); }

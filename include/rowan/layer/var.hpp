@@ -35,7 +35,8 @@ private:
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
-    static_assert(operation<Op>, "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    static_assert(operation<Op>,
+                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
     using First = std::tuple_element_t<0, std::tuple<T...>>;
     auto const add = [&]<class... In>(d::type_list<In...>) {
         using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;

@@ -88,6 +88,8 @@ struct concat_op {
         std::int64_t axis = 0;
     };
 
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
     static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
         detail::check_some(x.size());
         spec::dense("concat: x", x[0]);

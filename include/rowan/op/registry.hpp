@@ -56,6 +56,20 @@ inline constexpr bool sums_rows_of = [] {
     }
 }();
 
+/// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
+/// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+template <class Op, class Attributes>
+bool row_wise_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
+}
+
 /// Is there a kernel of `Op` for a device and arguments of these types?
 template <class Op, class... Args>
 concept runnable = requires(Args... args) {

@@ -37,6 +37,7 @@ struct sequence_pool_op {
     using outputs = slots<slot::out>;
     using attributes = SequencePoolOptions;
     using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr bool row_wise = true;
 
     static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
         spec::dense("sequence_pool: x", x);

@@ -95,6 +95,8 @@ struct split_op {
         std::int64_t axis = 0;
     };
 
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
     static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
         spec::dense("split: x", x);
         std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
