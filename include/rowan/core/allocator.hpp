@@ -30,9 +30,11 @@ struct Allocator {
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
-        detail::FreeBlocks* const pool = alignment == detail::block_alignment ? detail::current_pool() : nullptr;
-        auto* const block = pool == nullptr ? detail::new_block(bytes, alignment, nullptr) : pool->take(bytes);
-        return reinterpret_cast<T*>(block + 1);
+        if constexpr (alignment == detail::block_alignment) {
+            if (auto* const pool = detail::current_pool(); pool != nullptr)
+                return reinterpret_cast<T*>(pool->take(bytes) + 1);
+        }
+        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
     void deallocate(T* block, std::size_t) noexcept {

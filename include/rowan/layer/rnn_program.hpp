@@ -46,7 +46,7 @@ struct RnnProgram {
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
 /// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
 ///          memory that nothing is added to, or one of another layer
-template <class T, class Device>
+template <class T = float, class Device = Cpu>  // braces are a program of floats
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
     spec::has_levels("layer::rnn: input", program.input->spec());
@@ -70,7 +70,4 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     if (program.concat_output) return made.output;
     return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
 }
-/// Braces are a program of floats.
-inline Var<float> rnn(RnnProgram<> const& program) { return rnn<float, Cpu>(program); }
-
 }  // namespace rowan::inline v0::layer

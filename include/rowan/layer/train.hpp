@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,7 +33,7 @@ struct BatchReport {
 };
 
 struct TrainOptions {
-    layer::Optimizer optimizer = layer::Sgd{};
+    std::optional<layer::Optimizer> optimizer = {};           ///< Sgd{} unless given
     std::map<std::string, layer::Optimizer> optimizers = {};  ///< other ones for parameters of these names
     layer::GradientClip clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};  ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
@@ -58,7 +59,8 @@ struct TrainOptions {
 /// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader, TrainOptions const& options = {}) {
-    detail::Trainer<T, Device> trainer(*cost, options.optimizer, options.optimizers, options.clip, options.schedule);
+    detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
+                                       options.clip, options.schedule);
     trainer.begin(options.seed, options.resume);
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
         auto const start = std::chrono::steady_clock::now();
