@@ -129,6 +129,18 @@ TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
         file.write(bytes.substr(0, n));
         CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
     }
+    int refused = 0;
+    for (std::size_t n = 0; n + 8 <= 300; ++n) {  // R24: counts, ranks and dims that no file of this size can have
+        std::string absurd = bytes;
+        for (std::size_t i = 0; i < 8; ++i) absurd[n + i] = i == 7 ? '\x7f' : '\xff';
+        file.write(absurd);
+        try {
+            load_model(predict, file.path);  // where it was a value that has changed
+        } catch (Error const&) {
+            ++refused;
+        }
+    }
+    CHECK(refused > 100);
     file.write(bytes + "x");
     CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
     file.write("another file of some length");

@@ -19,6 +19,17 @@ TEST_CASE("lookup_table gives rows of a table, zeros for padding", "[op]") {
     CHECK((rowan::lookup_table(table, ids, {.padding_id = 1}) == Tensor<float>{{{3, 30}, {0, 0}}, {{0, 0}, {0, 0}}}));
 }
 
+TEST_CASE("padding is zeros, and excuses no other id", "[op]") {
+    Tensor<float> const six{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}, {10, 11}};
+    CHECK((rowan::lookup_table(six, Tensor<std::int64_t>{1, 3, 1}, {.padding_id = 1}) == Tensor<float>{{0, 0}, {6, 7}, {0, 0}}));
+    auto const large = Tensor<float>::zeros({1000, 64});
+    for (std::int64_t const id : {1000, -2}) {
+        Tensor<std::int64_t> const one{id};
+        CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { rowan::lookup_table(exec, large, one, {.padding_id = 1}); }) ==
+              "ids[0] = " + std::to_string(id) + " is not in [0, 1000)");
+    }
+}
+
 TEST_CASE("the gradient of lookup_table is row-sparse and that of central differences", "[op]") {
     auto const w = test::values({4, 3}, 1);
     for (Tensor<std::int64_t> const& list : {Tensor<std::int64_t>{3, 0, 3, 1}, ids, Tensor<std::int64_t>::from_shape({0})}) {

@@ -1,6 +1,7 @@
 // tests/sparse/broke_peers.cpp: inputs that crashed, corrupted or silently misled other libraries, by CVE or issue number.
 //   R4  R5  R6  R23   32-bit arithmetic: here, large_virtual.cpp and fail/parallel_for_int.cpp
-//   R10 R14 R24       lists that do not pair, division by an integer 0, files: not expressible, does not compile, not read yet
+//   R10 R14           lists that do not pair, division by an integer 0: not expressible, does not compile
+//   R24               counts in files: tests/io/model.cpp
 //   R22 R25           every function by every bad id: bad_ids.cpp; every function on nothing: here
 #include "optimizers.hpp"
 #include "refused.hpp"
@@ -196,4 +197,15 @@ TEST_CASE("R25: no rows, no width and no height are sizes that every function ta
             if (optimizer.name != "ftrl") CHECK(param == table);  // ftrl computes a row from its state alone
         }
     }
+}
+
+TEST_CASE("rows outside the height are refused where Paddle merges, adds or updates by them", "[bad_input]") {
+    CHECK(refusal<IndexError>([](Cpu) { SelectedRows<float>(10, {12, 0, 12}, Tensor<float>{{1, 2}, {3, 4}, {5, 6}}); }) == "rows[0] = 12 is not in [0, 10)");
+    CHECK(refusal<IndexError>([](Cpu) { SelectedRows<float>(4, {1, 9}, Tensor<float>{{1, 2}, {3, 4}}); }) == "rows[1] = 9 is not in [0, 4)");
+    auto param = Tensor<float>::zeros({10, 1}), moment = Tensor<float>::zeros({10, 1});
+    SelectedRows<float> const beyond(13, {12}, Tensor<float>{{1}});
+    CHECK(refusal<ShapeError>([&](Cpu e) { adagrad(e, param, moment, beyond, {.learning_rate = 0.1}); }, param, moment, beyond) == "param.shape(0) is 10, expected 13");
+    auto four = Tensor<float>::zeros({4, 1});
+    SelectedRows<float> const seven(7, {1}, Tensor<float>{{1}});
+    CHECK(refusal<ShapeError>([&](Cpu e) { sgd(e, four, seven, 0.1); }, four, seven) == "param.shape(0) is 4, expected 7");
 }
