@@ -2,7 +2,7 @@
 # tests/run.sh [CHECK...]: installs what is missing from Debian's packages, then builds and runs the checks named, or all of them.
 #   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
 #   clang     the tests with clang 16, Debug, warnings are errors
-#   sanitize  the tests under the address, undefined-behavior and thread sanitizers of clang 16
+#   sanitize  the tests under the address, undefined-behavior and thread sanitizers of clang 16, examples under the former two
 #   headers   every public header compiled alone, and two files that include everything linked
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
