@@ -52,10 +52,8 @@ int main() {
     auto first = rowan::train(cost_1, batches, options), second = rowan::train(cost_2, batches, options);
 
     auto const asked = batch({{3, -1, 2}, {-2}, {}, {1, 1}});
-    auto const balances = rowan::infer(balance, asked, first), ends = rowan::infer(end, asked, second);
-    std::printf("balances");
-    for (float const v : balances.value()) std::printf(" %ld", std::lround(v));
-    std::printf("\nends    ");
-    for (float const v : ends.value()) std::printf(" %ld", std::lround(v));
-    std::printf("\n");
+    for (auto const& y : {rowan::infer(balance, asked, first), rowan::infer(end, asked, second)}) {
+        for (float const v : y.value()) std::printf("%ld ", std::lround(v));
+        std::printf("\n");
+    }
 }
