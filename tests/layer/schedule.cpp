@@ -125,7 +125,15 @@ TEST_CASE("bad schedules are refused, and the parameters stay as they were befor
     CHECK_THROWS_WITH(train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 1}, .schedule = rising}),
                       "the schedule's factor for step 2 is inf, expected a finite number");
     CHECK(v->value().get<LoDTensor<double>>().value()(0) == -2);
+    std::vector<std::int64_t> asked;
+    auto const count = [&](std::int64_t step) {
+        asked.push_back(step);
+        return 1.0;
+    };
+    train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 1}, .schedule = count});
+    CHECK((asked == std::vector<std::int64_t>{0, 1, 2}));
+    CHECK(v->value().get<LoDTensor<double>>().value()(0) == -3);
     CHECK_THROWS_WITH(train(cost, reader, {.schedule = layer::CosineDecay{.steps = 0}}), "steps is 0, expected 1 or more");
     CHECK_THROWS_WITH(train(cost, reader, {.optimizer = Minus{}, .schedule = layer::Warmup{}}), "the optimizer of v has no learning_rate for the schedule");
-    CHECK(v->value().get<LoDTensor<double>>().value()(0) == -2);
+    CHECK(v->value().get<LoDTensor<double>>().value()(0) == -3);
 }

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <sstream>
 #include <string>
@@ -158,7 +159,8 @@ public:
     void begin(std::uint64_t seed, Parameters const* resume) {
         steps_ = resume == nullptr ? 0 : resume->steps;
         seed_ = seed;
-        prepare(1.0);  // refuses what the optimizers' options are not
+        first_factor_ = factor();
+        prepare(*first_factor_);  // refuses what optimizers or schedule do not take
         auto const is_resumed = [&](Variable const& v) {
             return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
         };
@@ -179,7 +181,8 @@ public:
     /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
     double step(Feeds const& feeds, Device exec) {
         MemoryPool::Guard const guard(pool_);
-        prepare(schedule_ ? schedule_(steps_) : 1.0);
+        auto const first = std::exchange(first_factor_, std::nullopt);
+        prepare(first ? *first : factor());
         feed(net_.inputs(), feeds, cost_.scope());
         for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
@@ -217,6 +220,8 @@ private:
         return all;
     }
 
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
     /// Tells the optimizers which step comes, and what its learning rates are.
     void prepare(double factor) {
         if (!std::isfinite(factor))
@@ -241,6 +246,7 @@ private:
     std::vector<layer::Optimizer::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_ = 0;
+    std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
 };
 
 }  // namespace rowan::inline v0::detail
