@@ -61,8 +61,8 @@ inline rowan::Tensor<double> dense(rowan::Value const& v) {
     return v.get<rowan::LoDTensor<double>>().value();
 }
 
-/// Central differences of cost for every parameter; `sparse`: the one whose gradient must be row-sparse.
-inline void check_gradients(rowan::layer::Var<double> const& cost, std::string const& sparse = "") {
+/// Compares the gradient of every parameter with central differences of cost; gives those gradients.
+inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double> const& cost) {
     using namespace rowan;
     Scope& scope = cost->scope();
     auto const forward = Net<>::trace_and_build(*cost);
@@ -75,10 +75,7 @@ inline void check_gradients(rowan::layer::Var<double> const& cost, std::string c
     }
     Net<>::trace_and_build(outputs).run(scope);
     std::vector<Tensor<double>> found;
-    for (auto const& g : gradients) {
-        found.push_back(dense(g.gradient->value()));
-        CHECK(g.gradient->value().is<SelectedRows<double>>() == (g.parameter->name() == sparse));
-    }
+    for (auto const& g : gradients) found.push_back(dense(g.gradient->value()));
     for (std::size_t p = 0; p < gradients.size(); ++p) {
         Tensor<double>& w = gradients[p].parameter->value().get<LoDTensor<double>>().value();
         REQUIRE(found[p].shape() == w.shape());
@@ -95,6 +92,13 @@ inline void check_gradients(rowan::layer::Var<double> const& cost, std::string c
             CHECK(std::abs(numeric - found[p].data()[k]) <= 1e-8 * (1 + std::abs(numeric)));
         }
     }
+    return gradients;
+}
+
+/// The same; `sparse` is the parameter whose gradient must be row-sparse, and no other's may be.
+inline void check_gradients(rowan::layer::Var<double> const& cost, std::string const& sparse = "") {
+    for (auto const& g : check_net(cost))
+        CHECK(g.gradient->value().is<rowan::SelectedRows<double>>() == (g.parameter->name() == sparse));
 }
 
 }  // namespace test

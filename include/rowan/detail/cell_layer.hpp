@@ -27,14 +27,10 @@ struct Gates {
           w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
     }
 
-    static double bound(std::int64_t size) {
-        if (size < 1) throw ValueError("the size of a cell", static_cast<double>(size), "1 or more");
-        return 1 / std::sqrt(static_cast<double>(size));
-    }
-
     static layer::Uniform first_values(layer::CellOptions const& options) {
-        double const b = bound(options.size);
-        return options.weight.value_or(layer::Uniform{-b, b});
+        auto const size = static_cast<double>(options.size);
+        if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
+        return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
     }
 
     layer::Uniform first;

@@ -52,7 +52,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     constexpr std::size_t step = 96, serial = std::size_t{1} << 21;  // of whole tiles; products
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
-    bool const one = m * n < serial / std::max<std::size_t>(k, 1);
+    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
     std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
     parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
         if (rows) {

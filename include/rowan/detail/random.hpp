@@ -12,10 +12,14 @@ constexpr std::uint64_t mix_bits(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-/// Number i of the splitmix64 sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+/// Number i, from 1 on, of the splitmix64 sequence that begins at the seed.
+constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
+    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
+}
+
+/// Number i, from 0 on, of the sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
 constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
-    std::uint64_t const state = mix_bits(seed) + (i + 1) * 0x9E3779B97F4A7C15U;
-    return static_cast<double>(mix_bits(state) >> 11) * 0x1p-53;
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
 }
 
 }  // namespace rowan::inline v0::detail

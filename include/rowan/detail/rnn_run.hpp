@@ -91,7 +91,7 @@ public:
         for (StepOp const& op : net_.forward.before) run_whole(op);
         for (std::size_t t = 0; t < part_.count(); ++t) {
             for (std::size_t m = 0; m < states.size(); ++m) {
-                Value const after = t == 0 ? states[m].share() : state_after(m, t - 1).share();
+                Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
                 part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
             }
             for (StepOp const& op : net_.forward.each) run_step(op, t);

@@ -169,7 +169,7 @@ public:
         }
         std::uint64_t number = 0;
         for (Variable* const v : variables()) {
-            std::uint64_t const own = mix_bits(seed + 0x9E3779B97F4A7C15U * ++number);
+            std::uint64_t const own = bits_at(seed, ++number);
             if (is_resumed(*v)) {
                 v->value() = resume->find(v->name()).copy();
             } else if (v->initialize) {
@@ -232,8 +232,7 @@ private:
 
     /// The seed of the k-th operator of chance for this step; other than those of first values.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const {
-        std::uint64_t const own = mix_bits(~seed_ + 0x9E3779B97F4A7C15U * (k + 1));
-        std::uint64_t const now = mix_bits(own + 0x9E3779B97F4A7C15U * static_cast<std::uint64_t>(steps_ + 1));
+        std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
         return Tensor<std::int64_t, Device>::full({1}, static_cast<std::int64_t>(now));
     }
 

@@ -138,7 +138,7 @@ private:
 
     // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
     Value without_upper_levels(Value const& x) const {
-        return x.with_lod(x.lod().empty() ? Lod() : x.lod().slice_levels(block_.level + 1, x.lod().levels()));
+        return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
     Lod with_upper_levels(Lod const& lod) const {

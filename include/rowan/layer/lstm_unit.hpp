@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/detail/cell_layer.hpp>
+#include <rowan/layer/concat.hpp>
 #include <rowan/layer/rnn.hpp>
-#include <rowan/op/concat.hpp>
+#include <rowan/layer/split.hpp>
 #include <rowan/op/lstm_unit.hpp>
-#include <rowan/op/split.hpp>
 
 namespace rowan::inline v0::layer {
 
@@ -19,14 +19,13 @@ using LstmOptions = CellOptions;
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
-    Scope& scope = default_scope();
-    auto const& parts =
-        scope.new_op<split_op, Device, T>({&*before}, {.sections = {options.size, options.size}, .axis = 1}).outputs;
+    auto const parts = split(before, {options.size, options.size}, 1);
     auto const& made =
-        scope.new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, parts[0], parts[1], &*gates.w, &*gates.b})
+        default_scope()
+            .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*parts[0], &*parts[1], &*gates.w, &*gates.b})
             .outputs;
     Var<T, Device> const h(*made[0]);
-    return {h, apply<concat_op>({.axis = 1}, h, Var<T, Device>(*made[1]))};
+    return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
 }
 
 }  // namespace rowan::inline v0::layer

@@ -27,8 +27,7 @@ Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& 
         throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
     auto out = Tensor<T>::from_shape({n, outputs});
     for (std::size_t i = 0; i < n; ++i) std::copy_n(b.data(), outputs, out.data() + i * outputs);
-    if (inputs != 0)
-        detail::multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs}, out.data(), true);
+    detail::multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs}, out.data(), true);
     return out;
 }
 

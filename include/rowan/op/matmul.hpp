@@ -28,11 +28,8 @@ Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpos
                          std::to_string(k) + ", the inner dim of x");
     }
     auto out = Tensor<T>::from_shape({n, m});
-    if (k == 0) out.fill(dtype<T>::narrow(typename dtype<T>::sum{}));
-    if (k != 0) {
-        detail::multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x}, {y.data(), y.shape(1), transpose_y},
-                            out.data(), false);
-    }
+    detail::multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x}, {y.data(), y.shape(1), transpose_y},
+                        out.data(), false);
     return out;
 }
 
