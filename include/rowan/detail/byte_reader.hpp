@@ -1,0 +1,57 @@
+// rowan/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and so must the machine be");
+
+/// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
+class ByteReader {
+public:
+    /// `offset`: where the bytes begin in the file, for the texts of errors.
+    explicit ByteReader(std::span<std::byte const> bytes, std::uint64_t offset = 0) : bytes_(bytes), offset_(offset) {}
+
+    std::uint64_t position() const noexcept { return offset_ + at_; }
+    std::size_t left() const noexcept { return bytes_.size() - at_; }
+
+    /// The next n bytes.
+    std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
+        if (n > left()) {
+            throw FormatError(position(), field,
+                              "needs " + std::to_string(n) + " bytes, " + std::to_string(left()) + " are left");
+        }
+        at_ += static_cast<std::size_t>(n);
+        return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+    }
+
+    /// The next number, little-endian.
+    template <class I>
+    requires std::is_arithmetic_v<I> I number(char const* field) {
+        I x;
+        std::memcpy(&x, bytes(field, sizeof x).data(), sizeof x);
+        return x;
+    }
+
+    /// errors   FormatError unless all was read
+    void expect_end(char const* field) const {
+        if (left() != 0)
+            throw FormatError(position(), field, "ends here, but " + std::to_string(left()) + " bytes follow");
+    }
+
+private:
+    std::span<std::byte const> bytes_;
+    std::size_t at_ = 0;
+    std::uint64_t offset_;
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,140 @@
+// rowan/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// What rowan asks of the operating system. Tests bring one that fails.
+struct PosixFiles {
+    static int open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+    static ssize_t write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
+    static int fsync(int file) { return ::fsync(file); }
+    static int close(int file) { return ::close(file); }
+    static int rename(char const* from, char const* to) { return ::rename(from, to); }
+    static int unlink(char const* path) { return ::unlink(path); }
+};
+
+[[noreturn]] inline void throw_io(char const* operation, std::string const& path, int code = errno) {
+    throw IoError(operation, path, std::strerror(code), code);
+}
+
+/// A file that is open for reading, whose size is known.
+class InputFile {
+public:
+    /// errors   IoError if it cannot be opened or is no regular file
+    explicit InputFile(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+        if (file_ < 0) throw_io("open", path_);
+        struct stat about {};
+        int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
+        if (code != 0) {
+            ::close(file_);
+            if (code == EINVAL) throw IoError("open", path_, "not a regular file", code);
+            throw_io("stat", path_, code);
+        }
+        size_ = static_cast<std::uint64_t>(about.st_size);
+    }
+    InputFile(InputFile const&) = delete;
+    InputFile& operator=(InputFile const&) = delete;
+    ~InputFile() { ::close(file_); }
+
+    std::string const& path() const noexcept { return path_; }
+    std::uint64_t size() const noexcept { return size_; }
+    int descriptor() const noexcept { return file_; }
+
+    /// Fills `to` with the bytes from `offset` on.
+    /// errors   IoError if the system refuses, or the file has become shorter
+    void read(std::uint64_t offset, std::span<std::byte> to) const {
+        while (!to.empty()) {
+            ssize_t const n = ::pread(file_, to.data(), to.size(), static_cast<off_t>(offset));
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) throw_io("read", path_);
+            if (n == 0) throw IoError("read", path_, "the file has become shorter", EIO);
+            to = to.subspan(static_cast<std::size_t>(n));
+            offset += static_cast<std::uint64_t>(n);
+        }
+    }
+
+private:
+    std::string path_;
+    int file_;
+    std::uint64_t size_ = 0;
+};
+
+/// All bytes of a file.
+inline Buffer<std::byte> read_file(std::string const& path) {
+    InputFile const file(path);
+    Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
+    file.read(0, bytes);
+    return bytes;
+}
+
+/// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
+/// `commit` returns, what was there stays as it was and nothing is left behind.
+template <class Files = PosixFiles>
+class AtomicFile {
+public:
+    explicit AtomicFile(std::string path) : path_(std::move(path)) {
+        for (int k = 0; file_ < 0; ++k) {
+            part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
+            file_ = Files::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
+        }
+    }
+    AtomicFile(AtomicFile const&) = delete;
+    AtomicFile& operator=(AtomicFile const&) = delete;
+    ~AtomicFile() {
+        if (file_ >= 0) Files::close(file_);
+        if (!part_.empty()) Files::unlink(part_.c_str());
+    }
+
+    void write(std::span<std::byte const> bytes) {
+        while (!bytes.empty()) {
+            ssize_t const n = Files::write(file_, bytes.data(), bytes.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0) throw_io("write", part_);
+            bytes = bytes.subspan(static_cast<std::size_t>(n));
+        }
+    }
+
+    void commit() {
+        if (Files::fsync(file_) != 0) throw_io("fsync", part_);
+        if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
+        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
+        part_.clear();
+        std::size_t const slash = path_.rfind('/');
+        std::string const folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        int const f = Files::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+        if (f < 0) throw_io("open", folder);
+        int const code = Files::fsync(f) != 0 ? errno : 0;
+        Files::close(f);
+        if (code != 0) throw_io("fsync", folder, code);
+    }
+
+private:
+    std::string path_, part_;
+    int file_ = -1;
+};
+
+/// Writes all of a file, or nothing.
+inline void write_file(std::string const& path, std::span<std::byte const> bytes) {
+    AtomicFile<> file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+}  // namespace rowan::inline v0::detail
