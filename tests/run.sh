@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # tests/run.sh [CHECK...]: installs what is missing from Debian's packages, then builds and runs the checks named, or all of them.
 #   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
-#   clang     the tests with clang 16, Debug, warnings are errors
-#   sanitize  the tests under the address, undefined-behavior and thread sanitizers of clang 16, examples under the former two
+#   clang     the tests and the examples with clang 16 under the address and undefined-behavior sanitizers, warnings are errors
+#   threads   the tests that start threads under clang 16's thread sanitizer
 #   headers   every public header compiled alone, and two files that include everything linked
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
@@ -12,7 +12,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 
-all=(gcc clang sanitize headers static fail demo)
+all=(gcc clang threads headers static fail demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} " != *" $check "* ]]; then
@@ -95,15 +95,14 @@ clang() {
     run clang clang all "${own[@]}"
 }
 
-sanitize() {
-    has sanitize clang++-16 || return 0
-    run sanitize asan all "${own[@]}"
+threads() {
+    has threads clang++-16 || return 0
     local archer
     archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
     if [[ -f $archer ]]; then
-        OMP_TOOL_LIBRARIES=$archer run sanitize tsan all "${own[@]}"
+        OMP_TOOL_LIBRARIES=$archer run threads tsan all "${own[@]}"
     else
-        skip "sanitize, threads" "libarcher.so is not installed"
+        skip threads "libarcher.so is not installed"
     fi
 }
 
