@@ -3,6 +3,7 @@
 //     film good   1    film bad   -1    film not good   -1    film not bad   1        book not bad   ?
 //     book good   1    book bad   -1    book not good   -1                            play not bad   ?
 //     play good   1    play bad   -1    play not good   -1
+#include <rowan/io/model.hpp>
 #include <rowan/rowan.hpp>
 
 #include <algorithm>

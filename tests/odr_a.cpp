@@ -1,5 +1,8 @@
 // tests/odr_a.cpp: one of two files that include everything and are linked into one program.
 #include <rowan/rowan.hpp>
+#ifdef WITH_NANOPB
+#include <rowan/io.hpp>
+#endif
 
 #include <iostream>
 

@@ -1,5 +1,8 @@
 // tests/odr_b.cpp: the other file.
 #include <rowan/rowan.hpp>
+#ifdef WITH_NANOPB
+#include <rowan/io.hpp>
+#endif
 
 rowan::Tensor<float> other_file() {
     rowan::Tensor<float> param{{1, 1}, {1, 1}, {1, 1}};

@@ -4,6 +4,7 @@
 #include "progress.hpp"
 #include "text.hpp"
 
+#include <rowan/io/model.hpp>
 #include <rowan/rowan.hpp>
 
 #include <algorithm>

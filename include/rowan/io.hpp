@@ -1,4 +1,10 @@
-// rowan/io.hpp: models in files.
+// rowan/io.hpp: descriptors and files. Needs nanopb; rowan.hpp has what does not.
 #pragma once
 
+#include <rowan/io/desc.hpp>
+#include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
+#include <rowan/io/op_desc.hpp>
+#include <rowan/io/program_desc.hpp>
+#include <rowan/io/tensor_desc.hpp>
+#include <rowan/io/var_desc.hpp>

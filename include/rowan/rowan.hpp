@@ -1,10 +1,9 @@
-// rowan/rowan.hpp: all of rowan but CUDA and nanopb.
+// rowan/rowan.hpp: all of rowan but CUDA, nanopb and what needs them: rowan/io.hpp has the rest of io.
 #pragma once
 
 #include <rowan/core.hpp>
 #include <rowan/fwd.hpp>
 #include <rowan/graph.hpp>
-#include <rowan/io.hpp>
 #include <rowan/layer.hpp>
 #include <rowan/op.hpp>
 #include <rowan/sequence.hpp>

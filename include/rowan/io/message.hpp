@@ -1,0 +1,184 @@
+// rowan/io/message.hpp: encode and decode, descriptors as the bytes of protobuf messages.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/nanopb.hpp>
+#include <rowan/detail/wire.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T>
+concept descriptor = requires { message<T>::descriptor; };
+
+inline constexpr char const* no_memory = "out of memory";
+
+// Reading: the bytes have been checked, so that only memory can fail.
+
+template <class T>
+bool read_value(pb_istream_t* in, T& x) {
+    if constexpr (requires { typename message<T>::fields_type; }) {
+        typename message<T>::fields_type fields;
+        if (!read_value(in, fields)) return false;
+        x = message<T>::from_fields(std::move(fields));
+        return true;
+    } else if constexpr (descriptor<T>) {
+        return pb_decode(in, &message<T>::descriptor, &x);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        x.resize(in->bytes_left);
+        return pb_read(in, reinterpret_cast<pb_byte_t*>(x.data()), x.size());
+    } else if constexpr (wrapped<T>) {
+        return read_value(in, x.value);
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return sizeof x == 4 ? pb_decode_fixed32(in, &x) : pb_decode_fixed64(in, &x);
+    } else {
+        std::uint64_t number = 0;
+        bool const good = pb_decode_varint(in, &number);
+        x = static_cast<T>(number);
+        return good;
+    }
+}
+
+template <class T>
+bool read_field(pb_istream_t* in, T& x) {
+    return read_value(in, x);
+}
+template <class T>
+bool read_field(pb_istream_t* in, std::optional<T>& x) {
+    return read_value(in, x.emplace());
+}
+template <class T>
+bool read_field(pb_istream_t* in, std::vector<T>& list) {
+    constexpr wire_kind kind = wire_kind_of<T>();
+    constexpr bool packable = kind != wire_kind::text && kind != wire_kind::message;
+    while (!packable || in->bytes_left != 0) {
+        T x{};
+        if (!read_value(in, x)) return false;
+        list.push_back(std::move(x));
+        if (!packable) break;
+    }
+    return true;
+}
+
+/// Is the member of that number as in a new T?
+template <class T, class Member>
+bool is_fresh(Member const& member, pb_size_t tag) {
+    T const fresh{};
+    bool same = false;
+    message<T>::visit(fresh, tag, [&](auto const& other) {
+        if constexpr (std::is_same_v<decltype(other), Member const&>) same = other == member;
+        return true;
+    });
+    return same;
+}
+
+template <class T>
+bool write_value(pb_ostream_t* out, pb_field_iter_t const* field, T const& x) {
+    if constexpr (requires { typename message<T>::fields_type; }) {
+        return write_value(out, field, message<T>::to_fields(x));
+    } else if constexpr (descriptor<T>) {
+        return pb_encode_tag(out, PB_WT_STRING, field->tag) && pb_encode_submessage(out, &message<T>::descriptor, &x);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return pb_encode_tag(out, PB_WT_STRING, field->tag) &&
+               pb_encode_string(out, reinterpret_cast<pb_byte_t const*>(x.data()), x.size());
+    } else if constexpr (wrapped<T>) {
+        return write_value(out, field, x.value);
+    } else if constexpr (std::is_same_v<T, float>) {
+        return pb_encode_tag(out, PB_WT_32BIT, field->tag) && pb_encode_fixed32(out, &x);
+    } else if constexpr (std::is_same_v<T, double>) {
+        return pb_encode_tag(out, PB_WT_64BIT, field->tag) && pb_encode_fixed64(out, &x);
+    } else {
+        return pb_encode_tag(out, PB_WT_VARINT, field->tag) &&
+               pb_encode_varint(out, static_cast<std::uint64_t>(static_cast<std::int64_t>(x)));
+    }
+}
+
+template <class T>
+bool write_field(pb_ostream_t* out, pb_field_iter_t const* field, T const& x) {
+    return write_value(out, field, x);
+}
+template <class T>
+bool write_field(pb_ostream_t* out, pb_field_iter_t const* field, std::optional<T> const& x) {
+    return !x || write_value(out, field, *x);
+}
+template <class T>
+bool write_field(pb_ostream_t* out, pb_field_iter_t const* field, std::vector<T> const& list) {
+    for (T const& x : list) {
+        if (!write_value(out, field, x)) return false;
+    }
+    return true;
+}
+
+template <class T>
+bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* field) {
+    try {
+        if (in != nullptr) {
+            auto& x = *static_cast<T*>(field->message);
+            return message<T>::visit(x, field->tag, [&](auto& member) { return read_field(in, member); });
+        }
+        auto const& x = *static_cast<T const*>(field->message);
+        bool const optional = PB_HTYPE(field->type) == PB_HTYPE_OPTIONAL;
+        return message<T>::visit(x, field->tag, [&](auto const& member) {
+            return (optional && is_fresh<T>(member, field->tag)) || write_field(out, field, member);
+        });
+    } catch (...) {  // no exception goes through C
+        if (in != nullptr) PB_SET_ERROR(in, no_memory);
+        if (out != nullptr) PB_SET_ERROR(out, no_memory);
+        return false;
+    }
+}
+
+}  // namespace detail
+
+/// The descriptor that the bytes of a protobuf message hold. Fields that it does not know are left out, lists of numbers may be packed.
+/// `offset`: where the bytes begin in their file, for the texts of errors.
+/// errors   FormatError if the bytes are no such message; a required field is missing or one that is no list is there twice; a field has
+///          another wire type, a number does not fit it or an enumeration does not know it; a text is not UTF-8, a name is empty, longer
+///          than 4 KiB or has a NUL; what belongs together does not fit; there are more than 64 MiB or a million values
+/// cost     the bytes are read twice
+template <detail::descriptor Desc>
+Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0) {
+    detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset);
+    Desc desc;
+    pb_istream_t in = pb_istream_from_buffer(reinterpret_cast<pb_byte_t const*>(bytes.data()), bytes.size());
+    std::string const name(detail::message<Desc>::wire.name);
+    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc)) {
+        if (in.errmsg == detail::no_memory) throw std::bad_alloc();
+        throw FormatError(offset, name, std::string("is refused by nanopb: ").append(PB_GET_ERROR(&in)));
+    }
+    detail::message_rules<Desc>::whole(desc, offset, name);
+    return desc;
+}
+
+/// The bytes of a descriptor: the same for equal descriptors. Fields in the order of their numbers, lists unpacked, an optional field only
+/// if it differs from that of a new descriptor.
+/// errors   FormatError if `decode` would refuse them; the offset is that in the bytes that are not given
+/// cost     as decode, twice
+template <detail::descriptor Desc>
+std::vector<std::byte> encode(Desc const& desc) {
+    auto const* const fields = &detail::message<Desc>::descriptor;
+    std::vector<std::byte> bytes;
+    auto const encode_to = [&](pb_ostream_t out) {
+        if (!pb_encode(&out, fields, &desc)) throw std::bad_alloc();
+        return out.bytes_written;
+    };
+    bytes.resize(encode_to(PB_OSTREAM_SIZING));
+    encode_to(pb_ostream_from_buffer(reinterpret_cast<pb_byte_t*>(bytes.data()), bytes.size()));
+    static_cast<void>(decode<Desc>(bytes));
+    return bytes;
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,137 @@
+// rowan/io/program_desc.hpp: ProgramDesc, a program as a protobuf message: blocks of variables and operators.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/io/message.hpp>
+#include <rowan/io/op_desc.hpp>
+#include <rowan/io/var_desc.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// Variables, whose names differ, and the operators between them in the order in which they run.
+struct BlockDesc {
+    std::int32_t idx = 0;          ///< its place in the program
+    std::int32_t parent_idx = -1;  ///< of the block around it, whose variables it sees; -1 of the outermost
+    std::vector<VarDesc> vars{};
+    std::vector<OpDesc> ops{};
+    std::int32_t forward_block_idx = -1;  ///< of the block whose gradient it is
+
+    friend bool operator==(BlockDesc const&, BlockDesc const&) = default;
+};
+
+/// A program. The first block is the outermost; every other one comes after the block around it and after the operators that have it as an
+/// attribute, so that no block holds itself.
+struct ProgramDesc {
+    struct Version {
+        std::int64_t version = 0;
+
+        friend bool operator==(Version const&, Version const&) = default;
+    };
+    static constexpr std::size_t max_depth = 32;  ///< of blocks in blocks
+
+    std::vector<BlockDesc> blocks{};
+    Version version{};  ///< of whoever wrote the program: 0 is not said
+
+    friend bool operator==(ProgramDesc const&, ProgramDesc const&) = default;
+};
+
+namespace detail {
+
+template <>
+struct message_rules<BlockDesc> : NoRules {
+    static void whole(BlockDesc const& block, std::uint64_t offset, std::string const& path) {
+        check_names(block.vars, &VarDesc::name, offset, path + ".vars");
+        for (std::size_t i = 0; i < block.ops.size(); ++i) {
+            message_rules<OpDesc>::whole(block.ops[i], offset, path + ".ops[" + std::to_string(i) + "]");
+        }
+    }
+};
+
+template <>
+struct message_rules<ProgramDesc> : NoRules {
+    static void whole(ProgramDesc const& program, std::uint64_t offset, std::string const& path) {
+        auto const count = static_cast<std::int64_t>(program.blocks.size());
+        std::vector<std::size_t> depth(program.blocks.size(), 1);
+        for (std::size_t b = 0; b < depth.size(); ++b) {
+            auto const& block = program.blocks[b];
+            std::string const at = path + ".blocks[" + std::to_string(b) + "]";
+            auto const expect = [&](std::string const& field, std::int64_t value, std::int64_t low, std::int64_t end) {
+                if (value >= low && value < end) return;
+                throw FormatError(offset, at + field, "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
+                                                          std::to_string(end) + ")");
+            };
+            auto const self = static_cast<std::int64_t>(b);
+            expect(".idx", block.idx, self, self + 1);
+            expect(".parent_idx", block.parent_idx, b == 0 ? -1 : 0, self);
+            expect(".forward_block_idx", block.forward_block_idx, -1, count);
+            if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
+            if (depth[b] > ProgramDesc::max_depth) {
+                throw FormatError(offset, at, "is in " + std::to_string(depth[b] - 1) + " others, expected fewer than " + std::to_string(ProgramDesc::max_depth));
+            }
+            message_rules<BlockDesc>::whole(block, offset, at);
+            for (std::size_t i = 0; i < block.ops.size(); ++i) {
+                for (Attribute const& a : block.ops[i].attrs) {
+                    for (BlockIndex const inner : blocks_of(a)) {
+                        expect(".ops[" + std::to_string(i) + "].attrs." + a.name, inner.value, self + 1, count);
+                        auto& its = depth[static_cast<std::size_t>(inner.value)];
+                        its = std::max(its, depth[b] + 1);
+                    }
+                }
+            }
+        }
+    }
+};
+
+#define ROWAN_FIELDS(X, T)                \
+    X(T, REQUIRED, INT32, idx, 1)         \
+    X(T, REQUIRED, INT32, parent_idx, 2)  \
+    X(T, REPEATED, MESSAGE, vars, 3)      \
+    X(T, REPEATED, MESSAGE, ops, 4)       \
+    X(T, OPTIONAL, INT32, forward_block_idx, 5)
+ROWAN_MESSAGE(BlockDesc, ROWAN_FIELDS)
+#undef ROWAN_FIELDS
+
+#define ROWAN_FIELDS(X, T) X(T, OPTIONAL, INT64, version, 1)
+ROWAN_MESSAGE(ProgramDesc::Version, ROWAN_FIELDS)
+#undef ROWAN_FIELDS
+
+#define ROWAN_FIELDS(X, T)             \
+    X(T, REPEATED, MESSAGE, blocks, 1) \
+    X(T, OPTIONAL, MESSAGE, version, 4)
+ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
+#undef ROWAN_FIELDS
+
+}  // namespace detail
+
+/// A line for the block, each variable and each operator.
+inline std::string to_string(BlockDesc const& desc) {
+    std::string text = "block " + std::to_string(desc.idx);
+    if (desc.parent_idx >= 0) text.append(" in ").append(std::to_string(desc.parent_idx));
+    if (desc.forward_block_idx >= 0) text.append(", gradient of ").append(std::to_string(desc.forward_block_idx));
+    for (VarDesc const& v : desc.vars) text.append("\n  ").append(to_string(v));
+    for (OpDesc const& op : desc.ops) text.append("\n  ").append(to_string(op));
+    return text;
+}
+
+/// Its blocks, one after the other.
+inline std::string to_string(ProgramDesc const& desc) {
+    std::string text;
+    for (BlockDesc const& block : desc.blocks) text.append(text.empty() ? "" : "\n").append(to_string(block));
+    return text;
+}
+
+inline std::ostream& operator<<(std::ostream& out, BlockDesc const& desc) { return out << to_string(desc); }
+inline std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc) { return out << to_string(desc); }
+
+}  // namespace rowan::inline v0

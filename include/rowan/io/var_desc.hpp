@@ -1,0 +1,79 @@
+// rowan/io/var_desc.hpp: VarDesc, a variable as a protobuf message.
+#pragma once
+
+#include <rowan/io/message.hpp>
+#include <rowan/io/tensor_desc.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace rowan::inline v0 {
+
+/// A variable: its name, its kind, and what is known of its value. Only the description of its own kind may be there; STEP_SCOPES has none.
+struct VarDesc {
+    std::string name{};
+    VarType type = VarType::LOD_TENSOR;
+    std::optional<LodTensorDesc> lod_desc{};
+    std::optional<TensorDesc> selected_rows_desc{};  ///< dims are those that the rows stand for: the first is the height
+    bool persistable = false;                      ///< outlives a batch, as parameters do
+    std::optional<LodTensorDesc> tensor_array_desc{};  ///< of one element
+
+    friend bool operator==(VarDesc const&, VarDesc const&) = default;
+};
+
+namespace detail {
+
+/// "SELECTED_ROWS", of what is none "".
+inline std::string var_type_text(std::int64_t type) {
+    constexpr std::array names{"LOD_TENSOR", "SELECTED_ROWS", "TENSOR_ARRAY", "STEP_SCOPES"};
+    return type < 0 || type >= std::int64_t{names.size()} ? "" : names[static_cast<std::size_t>(type)];
+}
+
+template <>
+struct message_rules<VarDesc> : NoRules {
+    static void value(WireValue const& v, std::uint32_t tag) {
+        if (tag == 1) v.name();
+        if (tag == 2 && var_type_text(v.number).empty()) v.refuse("is " + std::to_string(v.number) + ", which is no kind of variable");
+    }
+    static void all(WireSeen const& seen) {
+        std::int64_t const type = seen.number[1];
+        auto const only = [&](std::size_t field, char const* name, VarType of) {
+            if (seen.count[field] != 0 && type != static_cast<std::int64_t>(of)) {
+                seen.refuse(name, "is there, but the variable is of type " + var_type_text(type));
+            }
+        };
+        only(2, "lod_desc", VarType::LOD_TENSOR);
+        only(3, "selected_rows_desc", VarType::SELECTED_ROWS);
+        only(5, "tensor_array_desc", VarType::TENSOR_ARRAY);
+    }
+};
+
+#define ROWAN_FIELDS(X, T)                            \
+    X(T, REQUIRED, STRING, name, 1)                   \
+    X(T, REQUIRED, ENUM, type, 2)                     \
+    X(T, OPTIONAL, MESSAGE, lod_desc, 3)              \
+    X(T, OPTIONAL, MESSAGE, selected_rows_desc, 4)    \
+    X(T, OPTIONAL, BOOL, persistable, 5)              \
+    X(T, OPTIONAL, MESSAGE, tensor_array_desc, 6)
+ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
+#undef ROWAN_FIELDS
+
+}  // namespace detail
+
+/// "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable"
+inline std::string to_string(VarDesc const& desc) {
+    std::string text = detail::var_type_text(static_cast<std::int64_t>(desc.type)).append(" ").append(desc.name);
+    if (desc.lod_desc) text.append(": ").append(to_string(*desc.lod_desc));
+    if (desc.selected_rows_desc) text.append(": ").append(to_string(*desc.selected_rows_desc));
+    if (desc.tensor_array_desc) text.append(": ").append(to_string(*desc.tensor_array_desc));
+    return desc.persistable ? text.append(", persistable") : text;
+}
+
+inline std::ostream& operator<<(std::ostream& out, VarDesc const& desc) { return out << to_string(desc); }
+
+}  // namespace rowan::inline v0
