@@ -3,6 +3,7 @@
 #   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
 #   clang     the tests and the examples with clang 16 under the address and undefined-behavior sanitizers, warnings are errors
 #   threads   the tests that start threads under clang 16's thread sanitizer
+#   fuzz      every fuzz target for 20 seconds from its corpus, under the sanitizers of the check clang
 #   headers   every public header compiled alone, and two files that include everything linked
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
@@ -12,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 
-all=(gcc clang threads headers static fail demo)
+all=(gcc clang threads fuzz headers static fail demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} " != *" $check "* ]]; then
@@ -104,6 +105,39 @@ threads() {
     else
         skip threads "libarcher.so is not installed"
     fi
+}
+
+# What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
+fuzz() {
+    has fuzz clang++-16 || return 0
+    echo "== fuzz"
+    if ! cmake --preset clang --log-level=NOTICE; then
+        count fuzz 1 1
+        return 0
+    fi
+    if ! grep -q '^ROWAN_LIBFUZZER:.*=1$' build/clang/CMakeCache.txt; then
+        skip fuzz "clang's libFuzzer is not installed"
+        return 0
+    fi
+    if ! cmake --build --preset clang --target rowan_fuzz -j "$jobs" -- -k 0; then
+        count fuzz 1 1
+        return 0
+    fi
+    local program name found
+    for program in build/clang/tests/fuzz/rowan_fuzz_*; do
+        name=${program##*rowan_fuzz_}
+        found=build/clang/tests/fuzz/found/$name
+        mkdir -p "$found"
+        echo "-- fuzz $name"
+        if "$program" -max_total_time=20 -malloc_limit_mb=64 -rss_limit_mb=512 -timeout=5 -print_final_stats=1 \
+            -artifact_prefix="build/clang/tests/fuzz/failed-$name-" "$found" "tests/fuzz/corpus/$name" >"$found.log" 2>&1; then
+            grep -E '^stat::(number_of_executed_units|peak_rss_mb)' "$found.log"
+            count "fuzz $name" 0 1
+        else
+            tail -n 50 "$found.log"
+            count "fuzz $name" 1 1
+        fi
+    done
 }
 
 # With one compiler: the other one sees all headers in the tests.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace descs {
@@ -51,7 +52,8 @@ inline ProgramDesc program() {
             .version = {7}};
 }
 
-/// f(name, descriptor) for each; those whose names begin with "large" have fields of more than 64 KiB.
+/// f(name, descriptor) for each. Those whose names begin with "large" have fields of more than 64 KiB; "op", "block" and "program" have lists of
+/// 16 attributes, all others lists of at most 3.
 template <class F>
 void for_each(F const& f) {
     f("matrix", TensorDesc{5, {3, 2}});
@@ -69,6 +71,10 @@ void for_each(F const& f) {
     f("block", program().blocks[0]);
     f("program", program());
     f("empty", ProgramDesc{});
+    auto few = program();
+    few.blocks[0].ops[0].attrs.resize(3);
+    f("few", few);
+    for (Attribute const& a : op().attrs) f("attribute_" + a.name, OpDesc{.type = "nop", .attrs = {a}});
     f("large", TensorDesc{3, std::vector<std::int64_t>(70'000, 1)});
     f("large_text", OpDesc{.type = "print", .attrs = {{"text", std::string(100'000, 'x')}}});
 }

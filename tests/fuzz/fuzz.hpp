@@ -1,0 +1,29 @@
+// tests/fuzz/fuzz.hpp: what fuzz targets share. A target is a file x.cpp here, which defines the entry below, and a folder corpus/x.
+// ctest replays the corpus through replay.cpp; tests/run.sh fuzz lets libFuzzer search from there on.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+/// Takes any bytes. Returns 0, or ends the program if something is wrong.
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
+
+namespace fuzz {
+
+inline std::span<std::byte const> bytes(std::uint8_t const* data, std::size_t size) {
+    return std::as_bytes(std::span<std::uint8_t const>(data, size));
+}
+
+/// Ends the program, so that the fuzzer keeps the input, unless `good`.
+inline void require(bool good, char const* what) {
+    if (good) return;
+    std::fprintf(stderr, "not so: %s\n", what);
+    std::abort();
+}
+
+}  // namespace fuzz

@@ -1,0 +1,35 @@
+// tests/protobuf/descs.cpp: `write FOLDER` writes the bytes of every descriptor into a file KIND.NAME, `read FOLDER` reads such files, which
+// must hold what was written.
+#include "io/descs.hpp"
+
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <span>
+#include <string>
+#include <type_traits>
+
+int main(int count, char** arguments) {
+    if (count != 3) return 2;
+    bool const write = std::string(arguments[1]) == "write";
+    int bad = 0;
+    descs::for_each([&](std::string const& name, auto const& desc) {
+        using Desc = std::remove_cvref_t<decltype(desc)>;
+        std::string const path = std::string(arguments[2]).append("/").append(rowan::detail::message<Desc>::wire.name).append(".").append(name);
+        if (write) {
+            auto const bytes = rowan::encode(desc);
+            std::ofstream(path, std::ios::binary).write(reinterpret_cast<char const*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+            return;
+        }
+        std::ifstream in(path, std::ios::binary);
+        std::string const bytes{std::istreambuf_iterator<char>(in), {}};
+        try {
+            if (in && rowan::decode<Desc>(std::as_bytes(std::span(bytes))) == desc) return;
+            std::cerr << path << " holds something else\n";
+        } catch (rowan::Error const& e) {
+            std::cerr << path << ": " << e.what() << '\n';
+        }
+        bad = 1;
+    });
+    return bad;
+}
