@@ -3,8 +3,6 @@
 
 #include "fuzz.hpp"
 
-#include <string>
-
 namespace {
 
 template <class Desc>
@@ -12,8 +10,7 @@ void run(std::span<std::byte const> bytes) {
     Desc desc;
     try {
         desc = rowan::decode<Desc>(bytes);
-    } catch (rowan::FormatError const& e) {
-        fuzz::require(std::string(e.what()).find("nanopb") == std::string::npos, "nanopb takes what the check takes");
+    } catch (rowan::FormatError const&) {  // and nothing else: if nanopb did not take what the check takes, it would be std::bad_alloc
         return;
     }
     auto const again = rowan::encode(desc);

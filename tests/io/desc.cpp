@@ -72,8 +72,7 @@ bool taken_and_fixed(Bytes const& bytes) {
         REQUIRE(encode(same) == again);
         if (to_string(desc).find("nan") == std::string::npos) REQUIRE(same == desc);
         return true;
-    } catch (FormatError const& e) {
-        REQUIRE(std::string(e.what()).find("nanopb") == std::string::npos);  // WireCheck takes nothing that nanopb does not
+    } catch (FormatError const&) {  // and nothing else: if nanopb did not take what WireCheck takes, it would be std::bad_alloc
         return false;
     }
 }

@@ -24,8 +24,6 @@ namespace detail {
 template <class T>
 concept descriptor = requires { message<T>::descriptor; };
 
-inline constexpr char const* no_memory = "out of memory";
-
 // Reading: the bytes have been checked, so that only memory can fail.
 
 template <class T>
@@ -135,8 +133,6 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
             return (optional && is_fresh<T>(member, field->tag)) || write_field(out, field, member);
         });
     } catch (...) {  // no exception goes through C
-        if (in != nullptr) PB_SET_ERROR(in, no_memory);
-        if (out != nullptr) PB_SET_ERROR(out, no_memory);
         return false;
     }
 }
@@ -154,12 +150,8 @@ Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0) {
     detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset);
     Desc desc;
     pb_istream_t in = pb_istream_from_buffer(reinterpret_cast<pb_byte_t const*>(bytes.data()), bytes.size());
-    std::string const name(detail::message<Desc>::wire.name);
-    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc)) {
-        if (in.errmsg == detail::no_memory) throw std::bad_alloc();
-        throw FormatError(offset, name, std::string("is refused by nanopb: ").append(PB_GET_ERROR(&in)));
-    }
-    detail::message_rules<Desc>::whole(desc, offset, name);
+    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc)) throw std::bad_alloc();  // nothing else is left that could fail
+    detail::message_rules<Desc>::whole(desc, offset, std::string(detail::message<Desc>::wire.name));
     return desc;
 }
 
