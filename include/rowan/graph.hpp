@@ -7,3 +7,4 @@
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>
+#include <rowan/graph/while_loop.hpp>

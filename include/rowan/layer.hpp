@@ -2,7 +2,9 @@
 #pragma once
 
 #include <rowan/layer/accuracy.hpp>
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/cast.hpp>
+#include <rowan/layer/compare.hpp>
 #include <rowan/layer/concat.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>
@@ -15,8 +17,8 @@
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/lstm_unit.hpp>
+#include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameter.hpp>
@@ -30,3 +32,4 @@
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
 #include <rowan/layer/var.hpp>
+#include <rowan/layer/while_loop.hpp>

@@ -9,6 +9,7 @@
 #include <rowan/op/cast.hpp>
 #include <rowan/op/clip.hpp>
 #include <rowan/op/clip_by_norm.hpp>
+#include <rowan/op/compare.hpp>
 #include <rowan/op/concat.hpp>
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/dropout.hpp>

@@ -5,6 +5,11 @@
 #include "reference.hpp"
 #include "refused.hpp"
 
+#include <xtensor/xmath.hpp>
+
+#include <algorithm>
+#include <cmath>
+
 using rowan::Cpu, rowan::SelectedRows, rowan::sum_op, rowan::Tensor;
 using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
 
@@ -42,3 +47,28 @@ TEST_CASE("sums of nothing and of other shapes are refused", "[op]") {
 constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>({UNK, 2})};
 static_assert(sum_op::infer(mixed) == tensor_spec<float>({9, 2}));
 static_assert(sum_op::infer(std::span(mixed).first(1)) == selected_rows_spec<float>({9, 2}));
+
+TEST_CASE("the gradient of a sum with row-sparse summands is that of central differences", "[op]") {
+    auto const weights = test::values({5, 2}, 1);  // cost = Σ weights · sum(dense, sparse)
+    std::vector<Tensor<double>> dense{test::values({5, 2}, 2)};
+    std::vector<SelectedRows<double>> sparse{{5, {3, 0, 3}, test::values({3, 2}, 3)}, {5, {}, Tensor<double>::from_shape({0, 2})}, {5, {4}, test::values({1, 2}, 4)}};
+    auto const cost = [&] { return xt::sum(weights * rowan::sum(Cpu{}, dense, sparse))(); };
+    auto const [dense_grads, sparse_grads] = rowan::sum_grad_op::run(Cpu{}, dense, sparse, weights);
+    auto const check = [&](Tensor<double>& x, Tensor<double> const& grad) {
+        REQUIRE(grad.shape() == x.shape());
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            double const before = x.data()[i], step = 1e-4;
+            x.data()[i] = before + step;
+            double const above = cost();
+            x.data()[i] = before - step;
+            double const below = cost();
+            x.data()[i] = before;
+            CHECK(std::abs((above - below) / (2 * step) - grad.data()[i]) < 1e-9);
+        }
+    };
+    check(dense[0], dense_grads[0]);
+    for (std::size_t k = 0; k < sparse.size(); ++k) {
+        CHECK(std::ranges::equal(sparse_grads[k].rows(), sparse[k].rows()));
+        check(sparse[k].value(), sparse_grads[k].value());
+    }
+}

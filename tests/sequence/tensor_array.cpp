@@ -653,3 +653,28 @@ TEST_CASE("a tensor in braces may be written", "[tensor_array]") {
     array.write(0, {{1, 2}});
     CHECK(array.read(0).value() == Tensor<float>{{1, 2}});
 }
+
+TEST_CASE("an alias of an array sees the elements of its slots, but not slots that are written later", "[sequence]") {
+    TensorArray<float> steps = TensorArray<float>::unstack({{1, 2}, {3, 4}});
+    TensorArray<float> const alias = steps.share();
+    steps.read(0).value()(1) = 7;
+    CHECK(alias.read(0).value() == Tensor<float>{1, 7});
+    steps.write(1, Tensor<float>{5, 6});
+    steps.write(2, Tensor<float>{8, 9});
+    CHECK(alias.size() == 2);
+    CHECK(alias.read(1).value() == Tensor<float>{3, 4});
+    TensorArray<float> const again = steps.share();
+    CHECK(again.stack() == Tensor<float>{{1, 7}, {5, 6}, {8, 9}});
+}
+
+TEST_CASE("an erased slot is one that was never written", "[sequence]") {
+    TensorArray<float> steps = TensorArray<float>::unstack({{1, 2}, {3, 4}});
+    steps.erase(0);
+    CHECK(steps.size() == 2);
+    CHECK(!steps.written(0));
+    CHECK(steps.read(1).value() == Tensor<float>{3, 4});
+    CHECK_THROWS_WITH(steps.erase(0), "slots[0] was never written");
+    CHECK_THROWS_WITH(steps.erase(2), "index[0] = 2 is not in [0, 2)");
+    steps.write(0, Tensor<float>{5, 6});
+    CHECK(steps.stack() == Tensor<float>{{5, 6}, {3, 4}});
+}

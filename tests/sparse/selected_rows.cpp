@@ -122,3 +122,14 @@ TEMPLATE_TEST_CASE("every built-in element type is an element of gradients", "[s
     SelectedRows<TestType> const copy = g;
     CHECK(reference::same(copy, g));
 }
+
+TEST_CASE("an alias of a row-sparse gradient has its rows and sees its elements", "[sparse]") {
+    SelectedRows<float> g(9, {7, 2, 7}, {{1, 2}, {3, 4}, {5, 6}});
+    SelectedRows<float> const alias = g.share();
+    CHECK(alias == g);
+    CHECK(alias.merged() == g.merged());
+    g.value()(1, 1) = 8;
+    CHECK(alias.value()(1, 1) == 8);
+    g = SelectedRows<float>(9, {0}, {{1, 1}});
+    CHECK(alias.rows().size() == 3);
+}

@@ -1,6 +1,7 @@
 // rowan/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
 #pragma once
 
+#include <rowan/detail/array_code.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/fill_like.hpp>
@@ -28,11 +29,12 @@ public:
     void want(Variable const& v) { wanted_.insert(&v); }
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
-    /// Asks for the gradients of all that depends on what is asked for.
+    /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
     void spread(std::span<Operator* const> order) {
         for (Operator const* op : order) {
-            for (Variable const* v : op->inputs) {
-                if (wanted_.contains(v)) wanted_.insert(op->outputs.begin(), op->outputs.end());
+            if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+            for (Variable const* v : op->outputs) {
+                if (!is_integral(v->spec().dtype)) wanted_.insert(v);
             }
         }
     }
@@ -48,7 +50,11 @@ public:
         auto const found = parts_.find(&v);
         if (found == parts_.end()) return nullptr;
         auto& parts = found->second;
-        if (parts.size() > 1) parts = {scope_.new_op<sum_op, Device, T>(parts).outputs[0]};
+        if (parts.size() > 1) {
+            bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
+            parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+                         .outputs[0]};
+        }
         return parts[0];
     }
 
@@ -87,7 +93,7 @@ public:
                         auto const held = in_slot(op.outputs, slots_out, slot.index);
                         Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
                         for (std::size_t i = 0; i < held.size(); ++i) {
-                            if (grads[i] == nullptr) grads[i] = &fill(*held[i], 0.0);
+                            if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
                         }
                         read({grads, held.size()});
                         break;
@@ -127,6 +133,13 @@ public:
     }
 
 private:
+    // Of a dense value of T in full, else without a value.
+    Variable& zeros(Variable& like) {
+        VarSpec const& spec = like.spec();
+        if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
+        return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+    }
+
     // Which rules make a gradient that is wanted, or something that such a rule reads.
     std::vector<bool> needed_rules(Operator const& op) const {
         auto const rules = op.code->rules;

@@ -4,6 +4,7 @@
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/float16.hpp>
+#include <rowan/fwd.hpp>
 #include <rowan/op/var_spec.hpp>
 
 #include <array>
@@ -33,5 +34,23 @@ inline std::string kind_text(VarSpec const& spec) {
                                                                   : "LoDTensor<";
     return std::string(kind).append(dtype_text(spec.dtype)).append(">");
 }
+
+/// "LoDTensor<f32>", for messages.
+template <class V>
+struct kind_name {
+    static std::string text() { return "of a type of the user's"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return std::string("LoDTensor<").append(dtype<T>::name).append(">"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return std::string("SelectedRows<").append(dtype<T>::name).append(">"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return std::string("TensorArray<").append(dtype<T>::name).append(">"); }
+};
 
 }  // namespace rowan::inline v0::detail

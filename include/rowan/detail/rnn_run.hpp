@@ -2,10 +2,9 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/detail/loop_kernels.hpp>
 #include <rowan/detail/step_net.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/op/fill_like.hpp>
-#include <rowan/op/gradients.hpp>
 #include <rowan/sequence/step_map.hpp>
 
 #include <algorithm>
@@ -16,21 +15,6 @@
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-/// What runs need beside the step net.
-struct RnnKernels {
-    Value (*zeros)(std::size_t rows, VarSpec const& like);  ///< of the states' type
-    Value (*no_rows)(Value const& table);                   ///< a row-sparse gradient that is zero
-    op_code const *sum, *fill_like;
-
-    Value zero_like(void const* device, Value& x) const {
-        Value zeros;
-        std::array<Value*, 1> const in{&x}, out{&zeros};
-        FillOptions const options{0};
-        fill_like->run(device, in, out, &options, -1);
-        return zeros;
-    }
-};
 
 /// Some sequences of a batch, longest first, and the values of their steps.
 struct RnnPart {
@@ -78,7 +62,7 @@ struct RnnPart {
 class RnnRun {
 public:
     /// `outer`: what the step reads from outside.
-    RnnRun(void const* device, StepNet const& net, RnnKernels const& kernels, std::span<Value* const> outer,
+    RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
            RnnPart& part)
         : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
 
@@ -206,7 +190,7 @@ private:
 
     void const* device_;
     StepNet const& net_;
-    RnnKernels const& kernels_;
+    LoopKernels const& kernels_;
     std::span<Value* const> outer_;
     RnnPart& part_;
     Buffer<Value*> inputs_, outputs_;

@@ -130,6 +130,10 @@ public:
             out.clear();
             for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
             for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
+            if (op.code->in_place && may_take(i, *op.inputs[0])) {
+                *out[0] = std::move(*in[0]);
+                in[0] = out[0];
+            }
             detail::run_named(op, [&] { op.code->run(&exec, in, out, op.attributes.get(), op.levels_from); });
             for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
         }
@@ -171,6 +175,12 @@ private:
         if (&v.scope() == &scope || v.name().empty()) return v.value();
         Variable* const there = scope.find(v.name());
         return there == nullptr ? v.value() : there->value();
+    }
+
+    // Is this the last time that operator i or another one reads v?
+    bool may_take(std::size_t i, Variable& v) const {
+        return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
+               std::ranges::count(order_[i]->inputs, &v) == 1;
     }
 
     void find_uses() {

@@ -53,6 +53,7 @@ struct op_code {
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
     std::span<rule_code const> rules;
+    bool in_place = false;  ///< may result 0 take the place of input 0, where nothing else reads that?
 };
 
 namespace detail {
@@ -279,11 +280,6 @@ inline constexpr bool is_variadic = [] {
     }
 }();
 
-template <class T, class D>
-SelectedRows<T, D> alias_of(SelectedRows<T, D> const& g) {
-    return SelectedRowsAccess::make(g.height(), g.rows(), g.value().share());
-}
-
 template <class List>
 struct Borrowed {
     explicit Borrowed(List& owner) : list(std::move(owner)), home(owner) {}
@@ -318,13 +314,18 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
                 to.lod = &v->get<LoDTensor<T, D>>().lod();
             dense.push_back(v->get<LoDTensor<T, D>>().value().share());
         } else if (v->is<SelectedRows<T, D>>()) {
-            sparse.push_back(alias_of(v->get<SelectedRows<T, D>>()));
+            sparse.push_back(v->get<SelectedRows<T, D>>().share());
         } else {
             no_kernel(Op::name, in);
         }
     }
     if constexpr (Op::inputs::size == 2) {
-        if (!sparse.empty() || !in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        if (!in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        if constexpr (takes<Op, D, Dense, Sparse, Tensor<T, D>>) {
+            if (!sparse.empty())
+                return to.store_all(call<Op>(d, a, dense, sparse, in.back()->get<LoDTensor<T, D>>().value()));
+        }
+        if (!sparse.empty()) no_kernel(Op::name, in);
         return to.store_all(call<Op>(d, a, dense, in.back()->get<LoDTensor<T, D>>().value()));
     }
     if constexpr (takes<Op, D, Dense>) {

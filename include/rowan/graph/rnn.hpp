@@ -1,8 +1,6 @@
 // rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
-#include <rowan/detail/blocks.hpp>
 #include <rowan/detail/rnn_run.hpp>
 #include <rowan/detail/step_net.hpp>
 #include <rowan/graph/op_code.hpp>
@@ -13,7 +11,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -32,7 +29,7 @@ struct RnnBlock {
     bool reverse = false;   ///< from their ends to their beginnings
     std::vector<bool>
         has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
-    detail::RnnKernels kernels;
+    detail::LoopKernels kernels;
     void (*build_backward)(RnnBlock&);
     /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
@@ -52,29 +49,6 @@ namespace detail {
 /// Sequences are dealt out to parts of at least this many, which threads run at the same time. It does not depend on their number: so the
 /// same sums are formed by any number of threads.
 inline constexpr std::size_t rnn_part_size = 32;
-
-/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
-/// of the first part that fails reaches the caller.
-inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
-    if (parts == 1) return f(0, &exec);
-    Cpu const serial{.threads = 1};
-    Buffer<std::exception_ptr> errors(parts);
-    FreeBlocks* const pool = current_pool();
-    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
-        FreeBlocks* const before = std::exchange(current_pool(), pool);
-        for (std::size_t k = begin; k < end; ++k) {
-            try {
-                f(k, &serial);
-            } catch (...) {
-                errors[k] = std::current_exception();
-            }
-        }
-        current_pool() = before;
-    });
-    for (auto const& error : errors) {
-        if (error) std::rethrow_exception(error);
-    }
-}
 
 /// Is all that reaches an outer variable row-sparse?
 inline bool is_sparse(RnnBlock const& block, std::size_t k) {
@@ -212,12 +186,8 @@ private:
             } else if (has_gradient(*net_.outer[k])) {
                 grad = block_.kernels.zero_like(device_, *outer()[k]);
             }
-        } else if (summands.size() == 1) {
-            grad = std::move(*summands[0]);
         } else {
-            std::array<Value*, 1> const out{&grad};
-            no_attributes const none;
-            block_.kernels.sum->run(device_, summands, out, &none, -1);
+            grad = block_.kernels.total(device_, summands);
         }
     }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }

@@ -60,6 +60,8 @@ public:
     /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
     std::function<void(Variable&, std::int64_t width)> set_width;
     void set_dims(Dims const& dims) { spec_.dims = dims; }
+    /// Of what was made before its spec was known.
+    void settle(VarSpec const& spec) { spec_ = spec; }
 
     std::span<Operator* const> readers() const noexcept { return readers_; }
     std::span<Operator* const> writers() const noexcept { return writers_; }
@@ -183,6 +185,14 @@ private:
 };
 
 namespace detail {
+
+/// Withdraws the operators of an inner scope from the variables outside of it, unless its layer is made in the end.
+struct WithdrawnScope {
+    Scope* scope;
+    ~WithdrawnScope() {
+        if (scope != nullptr) scope->forget_readers();
+    }
+};
 
 inline Scope*& current_scope() {
     thread_local Scope* scope = nullptr;

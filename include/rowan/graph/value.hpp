@@ -6,6 +6,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/pick_sequences.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -21,28 +22,6 @@
 #include <vector>
 
 namespace rowan::inline v0 {
-
-namespace detail {
-
-/// "LoDTensor<f32>", for messages.
-template <class V>
-struct kind_name {
-    static std::string text() { return "of a type of the user's"; }
-};
-template <class T, class D>
-struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return std::string("LoDTensor<").append(dtype<T>::name).append(">"); }
-};
-template <class T, class D>
-struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return std::string("SelectedRows<").append(dtype<T>::name).append(">"); }
-};
-template <class T, class D>
-struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return std::string("TensorArray<").append(dtype<T>::name).append(">"); }
-};
-
-}  // namespace detail
 
 /// A LoDTensor, a SelectedRows, a TensorArray or any other movable object, or nothing.
 class Value {
@@ -96,6 +75,10 @@ public:
         copy.holder_ = holder_->copy();
         return copy;
     }
+
+    /// The sum of two TensorArrays, slot by slot: what only one of them has is an alias.
+    /// errors   TypeError for anything else; ShapeError if slots differ in shape
+    Value add_slots(Value const& other) const { return held().add_slots(other); }
 
     // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
     // throw a TypeError for anything else. `device` is what operators run on.
@@ -158,6 +141,7 @@ private:
         virtual std::unique_ptr<Base> share() const = 0;
         virtual std::unique_ptr<Base> copy() const { no_rows(); }
         virtual std::string name() const = 0;
+        virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
         virtual std::size_t rows() const { no_rows(); }
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
@@ -187,6 +171,26 @@ private:
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
+        Value add_slots(Value const& other) const override {
+            if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
+                V const& summands = other.get<V>();
+                V total = value.share();
+                for (std::size_t i = 0; i < summands.size(); ++i) {
+                    if (!summands.written(i)) continue;
+                    if (!total.written(i)) {
+                        total.write(i, summands.read(i));
+                        continue;
+                    }
+                    auto const before = total.read(i);
+                    auto sum = before;  // what the slot shares stays as it is
+                    total.write(i, sum);
+                    total.accumulate(i, summands.read(i));
+                }
+                return of(std::move(total));
+            } else {
+                return Base::add_slots(other);
+            }
+        }
         V value;
     };
 

@@ -1,9 +1,16 @@
 // rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences.
 #pragma once
 
+#include <rowan/layer/array.hpp>
+#include <rowan/layer/compare.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/fill.hpp>
 #include <rowan/layer/rnn.hpp>
+#include <rowan/layer/while_loop.hpp>
 
+#include <cstdint>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -23,6 +30,30 @@ auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {})
         return Step<R, Device>{f(x_t), std::vector<Var<R, Device>>{}};
     };
     return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
+}
+
+/// What `f` makes of every slot of an array, one after the other.
+/// errors   those of layer::while_loop
+template <class T, class Device, class F>
+auto map_fn(Array<T, Device> const& array, F const& f) {
+    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
+    using Index = Var<std::int64_t, Device>;
+    auto const size = array_size(array);
+    auto const slot =
+        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
+    Array<R, Device> const none(
+        *default_scope().new_op(rowan::detail::array_code<R, Device>::create, {}, slot).outputs[0]);
+    auto const made = while_loop(
+        std::tuple(fill<std::int64_t, Device>({1}, 0), none),
+        [&](Index const& i, auto const&) { return less(i, size); },
+        [&](Index const& i, Array<R, Device> const& results) {
+            Var<R, Device> const y = f(array_read(array, i));
+            *slot = rowan::detail::array_of(y->spec());
+            none->settle(*slot);
+            results->settle(*slot);
+            return std::tuple(scale(i, 1, 1), array_write(results, i, y));
+        });
+    return std::get<1>(made);
 }
 
 }  // namespace rowan::inline v0::layer

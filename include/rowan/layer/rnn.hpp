@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/kind_text.hpp>
+#include <rowan/detail/run_parts.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
@@ -99,12 +100,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     auto& net = block->net;
     block->scope = std::make_unique<Scope>(outside);
     net.scope = block->scope.get();
-    struct Withdrawn {  // from the variables outside, if the layer is refused
-        Scope* scope;
-        ~Withdrawn() {
-            if (scope != nullptr) scope->forget_readers();
-        }
-    } refused{net.scope};
+    WithdrawnScope refused{net.scope};
     spec::has_levels("layer::rnn: x", x->spec());
     auto const levels = static_cast<std::ptrdiff_t>(x->spec().lod_level);
     if (options.level < -levels || options.level >= levels)
@@ -160,28 +156,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     };
     check_rows(*net.out);
     for (auto const& memory : net.memories) check_rows(*memory.after);
-    block->kernels.zeros = [](std::size_t rows, VarSpec const& like) {
-        typename Tensor<R, Device>::shape_type shape;
-        shape.push_back(rows);
-        for (std::size_t i = 1; i < like.dims.size(); ++i)
-            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
-        Lod lod;
-        if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
-        Value value;
-        value.set(LoDTensor<R, Device>(Tensor<R, Device>::zeros(shape), std::move(lod)));
-        return value;
-    };
-    block->kernels.no_rows = [](Value const& table) {
-        auto shape = table.get<LoDTensor<R, Device>>().shape();
-        auto const height = static_cast<std::int64_t>(shape[0]);
-        shape[0] = 0;
-        Value value;
-        value.set(SelectedRows<R, Device>(height, Tensor<std::int64_t, Device>::from_shape({0}),
-                                          Tensor<R, Device>::from_shape(shape)));
-        return value;
-    };
-    block->kernels.sum = &code_of<sum_op, Device, R>::value;
-    block->kernels.fill_like = &code_of<fill_like_op, Device, R>::value;
+    block->kernels = LoopKernels::of<R, Device>();
     block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
     block->for_parts = [](void const* device, std::size_t parts,
                           std::function<void(std::size_t, void const*)> const& f) {

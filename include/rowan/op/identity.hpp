@@ -26,7 +26,7 @@ struct identity_op {
     }
     template <class T, class D>
     static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
-        return detail::SelectedRowsAccess::make(x.height(), x.rows(), x.value().share());
+        return x.share();
     }
 };
 

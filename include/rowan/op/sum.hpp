@@ -5,6 +5,7 @@
 #include <rowan/detail/pieces.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
+#include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
@@ -14,6 +15,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -121,7 +124,7 @@ struct sum_op {
     }
 };
 
-/// Every summand gets the gradient of the sum.
+/// Every summand gets the gradient of the sum, a row-sparse one the rows that it has.
 struct sum_grad_op {
     static constexpr std::string_view name = "sum_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -135,6 +138,14 @@ struct sum_grad_op {
         std::vector<Tensor<T, D>> grads;
         for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
         return grads;
+    }
+    template <class T, class D>
+    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
+        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
+        Tensor<T, D> const& out_grad) {
+        std::vector<SelectedRows<T, D>> grads;
+        for (auto const& g : sparse) grads.emplace_back(g.height(), g.rows(), gather(exec, out_grad, g.rows()));
+        return {run(exec, x, out_grad), std::move(grads)};
     }
 };
 

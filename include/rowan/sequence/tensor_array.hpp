@@ -64,6 +64,18 @@ public:
         std::swap(unstacked_, other.unstacked_);
     }
 
+    /// An array whose slots are aliases of these. Slots that are written later differ.
+    TensorArray share() const {
+        TensorArray alias;
+        alias.slots_.reserve(slots_.size());
+        for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
+        alias.packed_ = packed_.share();
+        alias.layout_ = layout_;
+        alias.kind_ = kind_;
+        alias.unstacked_ = unstacked_;
+        return alias;
+    }
+
     std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
 
     /// Was slot `index` written?
@@ -123,6 +135,14 @@ public:
                                             slot.value().data());
     }
     void accumulate(std::size_t index, Tensor<T> const& value) { accumulate(index, LoDTensor<T>(value.share())); }
+
+    /// Makes slot `index` one that was never written.
+    /// errors   IndexError if there is no such slot or it was never written
+    void erase(std::size_t index) {
+        check_written(index);
+        make_slots();
+        slots_[index].reset();
+    }
 
     /// More slots, never written, or fewer.
     void resize(std::size_t size) {

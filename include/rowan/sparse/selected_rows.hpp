@@ -82,6 +82,16 @@ public:
     /// Are the rows ascending and unique?
     bool merged() const noexcept { return merged_; }
 
+    /// An alias: the same rows, with a value that sees the same elements.
+    SelectedRows share() const {
+        SelectedRows alias;
+        alias.rows_ = rows_;
+        alias.height_ = height_;
+        alias.merged_ = merged_;
+        alias.value_ = value_.share();
+        return alias;
+    }
+
     /// Elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 

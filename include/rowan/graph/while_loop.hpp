@@ -1,0 +1,240 @@
+// rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
+#pragma once
+
+#include <rowan/detail/array_code.hpp>
+#include <rowan/detail/loop_kernels.hpp>
+#include <rowan/detail/loop_net.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/graph/scope.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// What a loop is made of: the attributes of `while_loop`.
+struct WhileBlock {
+    std::unique_ptr<Scope> scope;  ///< of an iteration
+    detail::LoopNet net;
+    std::int64_t max_iterations = 0;  ///< 0: any number
+    std::int32_t gradient_dtype = 0;  ///< the element type of gradients
+    detail::LoopKernels kernels;
+    bool (*holds)(Value const& condition);
+    void (*build_backward)(WhileBlock&);
+};
+
+/// What the gradient needs of every iteration of a run.
+struct LoopScopes {
+    detail::Buffer<detail::Buffer<Value>> iterations;
+    std::size_t count = 0;
+};
+
+namespace detail {
+
+class LoopRun {
+public:
+    LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
+        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+
+    void forward(std::span<Value* const> out) {
+        Buffer<Value> states;
+        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
+        for (s_.count = 0;; ++s_.count) {
+            Buffer<Value>& values = iteration(s_.count);
+            for (std::size_t k = 0; k < states.size(); ++k)
+                values[number(*net_.states[k].before)] = std::move(states[k]);
+            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            if (!block_.holds(at(net_.place(*net_.condition), values))) {
+                for (std::size_t k = 0; k < states.size(); ++k)
+                    *out[k] = std::move(values[number(*net_.states[k].before)]);
+                break;
+            }
+            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
+                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (std::size_t k = 0; k < states.size(); ++k)
+                states[k] = at(net_.place(*net_.states[k].after), values).share();
+            for (LoopNet::State const& s : net_.states) {  // an array then belongs to the next iteration alone
+                LoopNet::Place const p = net_.place(*s.after);
+                if (p.kind == LoopNet::Place::forward && !net_.keeps(p.number)) values[p.number].clear();
+            }
+        }
+        s_.iterations.resize(net_.has_backward ? s_.count : 0);
+    }
+
+    /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        std::size_t const n = net_.states.size();
+        Buffer<Value> carried;
+        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
+        Buffer<Value> values(net_.backward_places());
+        Buffer<Buffer<Value>> reached(net_.outer.size());
+        for (std::size_t t = s_.count; t-- > 0;) {
+            Buffer<Value>& saved = s_.iterations[t];
+            for (Value& v : values) v.clear();
+            for (std::size_t k = 0; k < n; ++k) {
+                if (net_.states[k].after_grad != nullptr)
+                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
+            }
+            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (std::size_t k = 0; k < n; ++k) {
+                LoopNet::State const& s = net_.states[k];
+                if (s.before_grad != nullptr) {
+                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
+                } else if (s.after_grad != nullptr && s.is_dense()) {
+                    carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
+                } else {
+                    carried[k].clear();
+                }
+            }
+            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            LoopNet::State const& s = net_.states[k];
+            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
+                carried[k] = block_.kernels.zero_like(device_, *in_[k]);
+            *grads[k] = std::move(carried[k]);
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
+    }
+
+private:
+    Buffer<Value>& iteration(std::size_t t) {
+        std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
+        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
+        Buffer<Value>& values = s_.iterations[i];
+        values.resize(net_.forward_places());
+        for (Value& v : values) v.clear();
+        return values;
+    }
+    std::size_t number(Variable const& v) const { return net_.place(v).number; }
+
+    Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
+        return p.kind == LoopNet::Place::outside ? outer(p.number) : values[p.number];
+    }
+    Value& at(LoopNet::Place const& p, Buffer<Value>& saved, Buffer<Value>& values) const {
+        return p.kind == LoopNet::Place::backward ? values[p.number] : at(p, saved);
+    }
+    Value& outer(std::size_t k) const { return *in_[net_.states.size() + k]; }
+
+    template <class... Values>
+    void run(LoopNet::Op const& op, Buffer<Value>& first, Values&... more) {
+        inputs_.clear();
+        outputs_.clear();
+        for (LoopNet::Place const& p : op.in) inputs_.push_back(&at(p, first, more...));
+        for (LoopNet::Place const& p : op.out) outputs_.push_back(&at(p, first, more...));
+        if (op.in_place) {
+            *outputs_[0] = std::move(*inputs_[0]);
+            inputs_[0] = outputs_[0];
+        }
+        Operator const& o = *op.op;
+        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        for (std::size_t const dead : op.dies) first[dead].clear();
+    }
+
+    // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Value& part = at(net_.place(*v), saved, values);
+            if (part.empty()) continue;
+            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
+                reached.push_back(part.share());
+            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
+                reached[0] = reached[0].add_slots(part);
+            } else {
+                std::array<Value*, 2> const both{&reached[0], &part};
+                reached[0] = block_.kernels.total(device_, both);
+            }
+        }
+    }
+
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+        Variable const& v = *net_.outer[k];
+        if (!reached.empty()) {
+            Buffer<Value*> all;
+            for (Value& part : reached) all.push_back(&part);
+            grad = block_.kernels.total(device_, all);
+        } else if (net_.is_sparse(k)) {
+            grad = block_.kernels.no_rows(outer(k));
+        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
+            grad = block_.kernels.zero_like(device_, outer(k));
+        } else {
+            grad.clear();
+        }
+    }
+    bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
+
+    void const* device_;
+    WhileBlock const& block_;
+    LoopNet const& net_;
+    std::span<Value* const> in_;
+    LoopScopes& s_;
+    Buffer<Value*> inputs_, outputs_;
+};
+
+inline void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                      void const* attributes, std::ptrdiff_t) {
+    Value& scopes = *out.back();
+    if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
+    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
+}
+
+// in: the inputs of the forward operator, its scopes, and the gradients of the last states
+inline void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                           void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::size_t const n = out.size();
+    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
+}
+
+inline std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::vector<VarSpec> results;
+    for (auto const& s : block.net.states) {
+        VarSpec last = s.before->spec();
+        for (std::size_t i = 0; i < last.dims.size(); ++i) {
+            if (s.after->spec().dims[i] == UNK) last.dims[i] = UNK;
+        }
+        results.push_back(last);
+    }
+    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
+    return results;
+}
+
+inline std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
+    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
+    block.build_backward(block);  // the first time that it is asked for
+    std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
+    std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t k = states; k < n; ++k) {
+        if (block.net.is_sparse(k - states)) grads[k].type = VarType::SELECTED_ROWS;
+    }
+    return grads;
+}
+
+inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
+inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
+inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
+inline constexpr op_code while_grad_code =
+    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
+inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
+                                        grad_slot{grad_slot::grad_of_output, 0}};
+inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
+inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
+
+}  // namespace detail
+
+/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
+/// of every iteration.
+inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
+                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,149 @@
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
+#pragma once
+
+#include <rowan/detail/kind_text.hpp>
+#include <rowan/graph/while_loop.hpp>
+#include <rowan/layer/array.hpp>
+#include <rowan/layer/var.hpp>
+#include <rowan/op/gradients.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::layer {
+
+struct WhileOptions {
+    std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct loop_state {
+    static constexpr bool value = false;
+};
+template <class T, class Device>
+struct loop_state<layer::Var<T, Device>> {
+    static constexpr bool value = true;
+    using element = T;
+    using device = Device;
+};
+template <class T, class Device>
+struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
+
+/// Of gradients: that of the first state that has fractions, else float.
+template <class... T>
+struct gradient_element {
+    using type = float;
+};
+template <class T, class... More>
+struct gradient_element<T, More...> {
+    using type =
+        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
+};
+
+inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+    std::string const field =
+        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    static_cast<void>(spec::same_dims(field.c_str(), after, before));
+    if (after.lod_level != before.lod_level)
+        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+}
+
+/// An iteration's states are variables of its own scope.
+template <class V>
+V state_before(WhileBlock& block, V const& first) {
+    auto const type = first->spec().type;
+    if (type != VarType::LOD_TENSOR && type != VarType::TENSOR_ARRAY)
+        throw TypeError("layer::while_loop: a state", kind_text(first->spec()), "a tensor or an array");
+    std::string const name = std::string("state_").append(std::to_string(block.net.states.size()));
+    Variable& v = block.net.scope->new_var(name, first->spec());
+    block.net.states.push_back({&v, nullptr});
+    return V(v);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `body` as long as `condition` holds, both of which are called once, with the states, to learn what an iteration is: the states
+/// after the last iteration. A state is a Var or an Array. The gradient flows through all iterations, and that of a table that is looked up
+/// in one stays row-sparse.
+///
+///     auto [i, x] = layer::while_loop(
+///         std::tuple(layer::fill<std::int64_t>({1}, 0), x0),
+///         [](auto i, auto) { return layer::less(i, 10); },
+///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
+///
+/// The body gives a tuple of as many states of the same types; a single one may stand alone. Parameters that are made in it belong to all
+/// iterations.
+/// shapes   those of the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; when the net runs, ValueError after
+///          options.max_iterations
+/// cost     a gradient keeps what it needs of every iteration; without one, memory does not grow with their number
+template <class Condition, class Body, class... State>
+std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
+                                WhileOptions const& options = {}) {
+    namespace d = rowan::detail;
+    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
+                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
+    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
+    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
+    Scope& outside = default_scope();
+    auto const block = std::make_shared<WhileBlock>();
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    d::WithdrawnScope refused{net.scope};
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+    block->max_iterations = options.max_iterations;
+    std::tuple<State...> const before =
+        std::apply([&](State const&... s) { return std::tuple<State...>{d::state_before(*block, s)...}; }, first);
+    {
+        ScopeGuard const guard(*net.scope);
+        Var<bool, Device> const holds = std::apply(condition, before);
+        auto const after = d::as_tuple(std::apply(body, before));
+        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
+                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
+        net.condition = &*holds;
+        std::size_t k = 0;
+        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
+    }
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        d::check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = d::LoopKernels::of<R, Device>();
+    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->holds = [](Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
+        return flag.data()[0];
+    };
+    std::vector<Variable*> inputs;
+    std::apply([&](State const&... s) { (inputs.push_back(&*s), ...); }, first);
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(while_code, std::move(inputs), block);
+    refused.scope = nullptr;
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
+    (std::index_sequence_for<State...>{});
+}
+
+/// With one state.
+template <class State, class Condition, class Body>
+requires(rowan::detail::loop_state<State>::value) State
+    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
+    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
+}
+
+}  // namespace rowan::inline v0::layer

@@ -1,0 +1,231 @@
+// tests/layer/while_loop.cpp
+#include <rowan/layer/while_loop.hpp>
+
+#include "check_net.hpp"
+
+#include <rowan/layer/compare.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/fill.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace test;
+
+using Index = layer::Var<std::int64_t>;
+using Number = layer::Var<double>;
+
+Index counter() { return layer::fill<std::int64_t>({1}, 0); }
+
+/// Of a net whose parameters have values.
+Tensor<double> value(Number const& v) {
+    Net<>::trace_and_build(*v).run(v->scope());
+    return v->value().get<LoDTensor<double>>().value();
+}
+
+std::size_t operators(Scope const& scope, std::string const& name) {
+    std::size_t n = 0;
+    for (auto const& op : scope.operators()) n += op->code->name == name;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2});
+    auto const [i, y] = layer::while_loop(
+        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
+        [](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::scale(v, 2)); });
+    CHECK(run(y, {{"x", Tensor<double>{{1, 2}, {3, 4}}}}).value() == Tensor<double>{{8, 16}, {24, 32}});
+    CHECK(run(i, {{"x", Tensor<double>{{1, 2}}}}).value() == Tensor<std::int64_t>{3});
+
+    // the number of iterations may depend on the data, and be zero
+    auto const doubled = layer::while_loop(
+        x, [](auto const& v) { return layer::less(layer::sum_rows(layer::sum_rows(v)), 100); },
+        [](auto const& v) { return layer::scale(v, 2); });
+    CHECK(doubled->spec().dims == Dims{UNK, 2});
+}
+
+TEST_CASE("the state of a loop without iterations is the first one", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({1}, 5);
+    auto const y = layer::while_loop(
+        x, [](auto const& v) { return layer::greater(v, 1e9); }, [](auto const& v) { return layer::scale(v, 2); });
+    check_net(y);
+}
+
+TEST_CASE("gradients through a loop are those of finite differences", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const w = parameter({3, 3}, 1), b = parameter({3}, 2), first = parameter({2, 3}, 3);
+    SECTION("of what is read in every iteration, and of the first state") {
+        auto const [i, y] = layer::while_loop(
+            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 4); },
+            [&](auto const& k, auto const& v) {
+                return std::tuple(layer::scale(k, 1, 1), layer::tanh(layer::apply<fc_op>({}, v, w, b)));
+            });
+        check_net(layer::mse(y, parameter({2, 3}, 4)));
+    }
+    SECTION("of states that change places, and one that stays") {
+        auto const [i, u, v, z] = layer::while_loop(
+            std::tuple(counter(), first, parameter({2, 3}, 5), parameter({2, 3}, 6)),
+            [](auto const& k, auto const&...) { return layer::less(k, 3); },
+            [&](auto const& k, auto const& p, auto const& q, auto const& r) {
+                return std::tuple(layer::scale(k, 1, 1), layer::add(q, r), layer::mul(p, p), r);
+            });
+        check_net(layer::mse(layer::mul(u, v), layer::tanh(z)));
+    }
+    SECTION("of a state that is forgotten") {
+        auto const [i, u] = layer::while_loop(
+            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 2); },
+            [&](auto const& k, auto const&) { return std::tuple(layer::scale(k, 1, 1), layer::tanh(parameter({2, 3}, 8, "inner"))); });
+        check_net(layer::mse(u, parameter({2, 3}, 7)));
+    }
+    SECTION("of a loop within a loop") {
+        auto const [i, y] = layer::while_loop(
+            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 3); },
+            [&](auto const& k, auto const& v) {
+                auto const [j, u] = layer::while_loop(
+                    std::tuple(counter(), v), [&](auto const& l, auto const&) { return layer::less(l, k); },
+                    [&](auto const& l, auto const& s) {
+                        return std::tuple(layer::scale(l, 1, 1), layer::tanh(layer::apply<fc_op>({}, s, w, b)));
+                    });
+                return std::tuple(layer::scale(k, 1, 1), layer::add(u, v));
+            });
+        check_net(layer::mse(y, parameter({2, 3}, 4)));
+    }
+}
+
+TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const table = parameter({7, 2}, 1, "table"), start = parameter({1, 2}, 2);
+    auto const [i, y] = layer::while_loop(
+        std::tuple(counter(), start), [](auto const& k, auto const&) { return layer::less(k, 3); },
+        [&](auto const& k, auto const& v) {
+            return std::tuple(layer::scale(k, 1, 1), layer::add(layer::mul(v, v), layer::apply<lookup_table_op>({}, table, k)));
+        });
+    check_gradients(layer::mse(y, parameter({1, 2}, 4)), "table");
+}
+
+TEST_CASE("a loop over an array gives what the same layers in a row give, and the same gradients", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({5, 2, 3}, 1), w = parameter({3, 3}, 2), b = parameter({3}, 3), boot = parameter({2, 3}, 4);
+    auto const cell = [&](auto const& x_t, auto const& h) {
+        return layer::tanh(layer::add(x_t, layer::apply<fc_op>({}, h, w, b)));
+    };
+    auto const steps = layer::unstack(x);
+    auto const size = layer::array_size(steps);
+    auto const [i, last, outputs] = layer::while_loop(
+        std::tuple(counter(), boot, layer::create_array<double>({2, 3})),
+        [&](auto const& k, auto const&...) { return layer::less(k, size); },
+        [&](auto const& k, auto const& h, auto const& out) {
+            auto const now = cell(layer::array_read(steps, k), h);
+            return std::tuple(layer::scale(k, 1, 1), now, layer::array_write(out, k, now));
+        });
+    auto const all = layer::stack(outputs);
+    CHECK(all->spec().dims == Dims{UNK, 2, 3});
+    auto want = boot;
+    for (std::int64_t k = 0; k < 5; ++k) want = cell(layer::array_read(steps, layer::fill<std::int64_t>({1}, static_cast<double>(k))), want);
+    CHECK(value(last) == value(want));
+    CHECK(value(all).shape() == Tensor<double>::shape_type{5, 2, 3});
+
+    auto const by_loop = layer::add(layer::mse(all, parameter({5, 2, 3}, 6)), layer::mse(last, parameter({2, 3}, 7)));
+    check_net(by_loop);
+}
+
+TEST_CASE("what is read twice, not at all, or written again has the right gradient", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({3, 2}, 1);
+    auto const steps = layer::unstack(x);
+    auto const at = [](std::int64_t k) { return layer::fill<std::int64_t>({1}, static_cast<double>(k)); };
+    auto const first = layer::array_read(steps, at(0)), last = layer::array_read(steps, at(2));
+    auto const again = layer::array_write(steps, at(2), layer::mul(first, first));
+    auto const y = layer::add(layer::mul(layer::array_read(again, at(2)), first), last);
+    check_net(layer::mse(y, parameter({2}, 2)));
+}
+
+TEST_CASE("map_fn over an array maps every slot", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({4, 2}, 1);
+    auto const squares = layer::map_fn(layer::unstack(x), [](auto const& v) { return layer::mul(v, v); });
+    auto const out = layer::stack(squares);
+    CHECK(out->spec().dims == Dims{UNK, 2});
+    CHECK(value(out) == value(layer::mul(x, x)));
+    check_net(layer::mse(out, parameter({4, 2}, 2)));
+}
+
+TEST_CASE("a parameter that is made in a loop is one for all iterations, and trains", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2});
+    auto const [i, y] = layer::while_loop(
+        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
+        [](auto const& k, auto const& v) {
+            return std::tuple(layer::scale(k, 1, 1), layer::tanh(layer::fc(v, {.output_size = 2})));
+        });
+    auto const cost = layer::mse(y, layer::data<double>("y", {UNK, 2}));
+    std::vector<double> costs;
+    Feeds const batch{{"x", Tensor<double>{{1, -1}, {0.5, 2}}}, {"y", Tensor<double>{{0.2, -0.3}, {0.4, 0.1}}}};
+    auto const parameters = train(cost, [&](std::int64_t) { return std::vector{batch}; },
+                                  {.optimizer = layer::AdaGrad{.learning_rate = 0.2}, .epochs = 60,
+                                   .on_batch = [&](auto const& p) { costs.push_back(p.cost); }});
+    CHECK(parameters.size() == 4);  // the weights, the bias and their moments
+    CHECK(costs.back() < costs.front() / 20);
+}
+
+TEST_CASE("without a gradient a loop keeps one iteration's values and writes arrays in place", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const [i, out] = layer::while_loop(
+        std::tuple(counter(), layer::create_array<std::int64_t>({1})), [](auto const& k, auto const&) { return layer::less(k, 2000); },
+        [](auto const& k, auto const& a) { return std::tuple(layer::scale(k, 1, 1), layer::array_write(a, k, k)); });
+    auto const all = run(layer::stack(out)).value();
+    REQUIRE(all.shape(0) == 2000);
+    for (std::int64_t k = 0; k < 2000; ++k) REQUIRE(all.data()[k] == k);
+}
+
+TEST_CASE("states that do not fit, loops without end and bad slots are refused", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2});
+    auto const always = [](auto const& v) { return layer::less_equal(layer::array_size(layer::unstack(v)), 100); };
+    std::size_t const readers = x->readers().size();
+    CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return layer::fc(v, {.output_size = 3}); }),
+                      "layer::while_loop: state 0 after an iteration is 3, expected 2");
+    CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::sum_rows(v); }), ShapeError);
+    CHECK(x->readers().size() == readers);
+    CHECK(operators(scope, "while_loop") == 0);
+    CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return v; }, {.max_iterations = -1}),
+                      "layer::while_loop: max_iterations is -1, expected 0 or more");
+
+    Feeds const feeds{{"x", Tensor<double>{{1, 2}}}};
+    auto const endless = layer::while_loop(x, always, [](auto const& v) { return v; }, {.max_iterations = 7});
+    CHECK_THROWS_AS(run(endless, feeds), ValueError);
+    CHECK_THROWS_WITH(run(endless, feeds), Catch::Contains("the number of iterations is 8, expected at most 7"));
+    auto const two = layer::while_loop(x, [](auto const& v) { return layer::less(v, 0); }, [](auto const& v) { return v; });
+    CHECK_THROWS_WITH(run(two, feeds), Catch::Contains("the condition's size is 2, expected 1"));
+
+    auto const steps = layer::unstack(x);
+    CHECK_THROWS_WITH(run(layer::array_read(steps, layer::fill<std::int64_t>({1}, 3)), feeds),
+                      Catch::Contains("index[0] = 3 is not in [0, 1)"));
+    CHECK_THROWS_WITH(run(layer::stack(layer::array_write(steps, layer::fill<std::int64_t>({1}, 2), layer::array_read(steps, counter()))), feeds),
+                      Catch::Contains("slots[1] was never written"));
+    CHECK_THROWS_AS(layer::array_write(steps, counter(), x), ShapeError);
+}

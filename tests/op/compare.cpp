@@ -1,0 +1,49 @@
+// tests/op/compare.cpp: comparisons and truth values.
+#include <rowan/op/compare.hpp>
+
+#include "any_threads.hpp"
+#include "catch.hpp"
+#include "inputs.hpp"
+#include "refused.hpp"
+
+#include <cstdint>
+#include <limits>
+
+using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::TypeError, rowan::UNK;
+
+static_assert(rowan::less_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<bool>({4, 3}, 1));
+static_assert(rowan::any_op::infer(tensor_spec<bool>({UNK, 3}, 1)) == tensor_spec<bool>({1}));
+
+TEST_CASE("comparisons are those of the numbers, and false beside a NaN", "[op][golden]") {
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    Tensor<double> const x{1, 2, 3, nan, -0.0}, y{2, 2, 2, 1, 0.0};
+    CHECK(rowan::less_op::run(Cpu{}, x, y) == Tensor<bool>{true, false, false, false, false});
+    CHECK(rowan::less_equal_op::run(Cpu{}, x, y) == Tensor<bool>{true, true, false, false, true});
+    CHECK(rowan::equal_op::run(Cpu{}, x, y) == Tensor<bool>{false, true, false, false, true});
+    Tensor<std::int64_t> const big{std::int64_t{1} << 62, -1}, bigger{(std::int64_t{1} << 62) + 1, -2};
+    CHECK(rowan::less_op::run(Cpu{}, big, bigger) == Tensor<bool>{true, false});
+    Tensor<bfloat16> const h{bfloat16(1.0F), bfloat16(2.0F)}, g{bfloat16(1.0F), bfloat16(3.0F)};
+    CHECK(rowan::less_op::run(Cpu{}, h, g) == Tensor<bool>{false, true});
+}
+
+TEST_CASE("truth values are joined, turned round and searched", "[op][golden]") {
+    Tensor<bool> const x{true, true, false, false}, y{true, false, true, false};
+    CHECK(rowan::logical_and_op::run(Cpu{}, x, y) == Tensor<bool>{true, false, false, false});
+    CHECK(rowan::logical_or_op::run(Cpu{}, x, y) == Tensor<bool>{true, true, true, false});
+    CHECK(rowan::logical_not_op::run(Cpu{}, x) == Tensor<bool>{false, false, true, true});
+    CHECK(rowan::any_op::run(Cpu{}, x) == Tensor<bool>{true});
+    CHECK(rowan::any_op::run(Cpu{}, Tensor<bool>{false, false}) == Tensor<bool>{false});
+    CHECK(rowan::any_op::run(Cpu{}, Tensor<bool>::from_shape({0})) == Tensor<bool>{false});
+}
+
+TEST_CASE("comparisons are the same on any number of threads", "[op]") {
+    auto const x = inputs::wild<float>({rowan::detail::serial_below + 77}, 3), y = inputs::wild<float>({rowan::detail::serial_below + 77}, 4);
+    test::check_any_threads([&](Cpu exec) { return rowan::less_op::run(exec, x, y); });
+}
+
+TEST_CASE("comparisons refuse shapes and element types that differ", "[op][bad]") {
+    Tensor<float> const x{1, 2}, y{{1, 2}};
+    CHECK(test::refusal<ShapeError>([&](Cpu e) { rowan::less_op::run(e, x, y); }, x, y) == "y.shape() is [1, 2], expected [2]");
+    CHECK_THROWS_AS(rowan::equal_op::infer(tensor_spec<float>({2}), tensor_spec<double>({2})), TypeError);
+    CHECK_THROWS_AS(rowan::any_op::infer(tensor_spec<float>({2})), TypeError);
+}
