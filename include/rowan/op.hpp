@@ -15,6 +15,7 @@
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/fc.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/fill.hpp>
 #include <rowan/op/fill_like.hpp>
 #include <rowan/op/ftrl.hpp>

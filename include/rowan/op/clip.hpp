@@ -3,12 +3,14 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/merge.hpp>
 
 #include <concepts>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -16,6 +18,8 @@ namespace rowan::inline v0 {
 struct ClipOptions {
     double min = -1;
     double max = 1;
+
+    static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
 };
 
 namespace detail {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/scale.hpp>
@@ -19,6 +20,8 @@ namespace rowan::inline v0 {
 
 struct ClipByNormOptions {
     double max_norm = 1;
+
+    static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
 };
 
 namespace detail {

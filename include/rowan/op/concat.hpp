@@ -4,6 +4,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/pieces.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/split.hpp>
@@ -14,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -86,6 +88,8 @@ struct concat_op {
 
     struct attributes {
         std::int64_t axis = 0;
+
+        static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

@@ -8,6 +8,7 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/matrix_rows.hpp>
 #include <rowan/detail/reduction.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -165,6 +167,8 @@ struct cross_entropy_op {
 
     struct attributes {
         Reduction reduction = Reduction::mean;
+
+        static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
     };
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {

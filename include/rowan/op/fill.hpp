@@ -6,6 +6,7 @@
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
@@ -66,6 +68,8 @@ struct fill_op {
     struct attributes {
         Dims dims;
         double value = 0;
+
+        static constexpr auto fields = std::tuple(field{"dims", &attributes::dims}, field{"value", &attributes::value});
     };
 
     static constexpr VarSpec infer(attributes const& a) {

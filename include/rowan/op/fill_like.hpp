@@ -3,15 +3,19 @@
 
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
 struct FillOptions {
     double value = 0;
+
+    static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
 };
 
 /// See Tensor::full.

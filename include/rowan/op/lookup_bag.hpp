@@ -2,16 +2,20 @@
 #pragma once
 
 #include <rowan/detail/bags.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {
 
 struct BagOptions {
     Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+
+    static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
 };
 
 /// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root

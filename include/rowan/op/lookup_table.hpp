@@ -1,6 +1,7 @@
 // rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
 #pragma once
 
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -11,11 +12,14 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
 struct LookupOptions {
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+
+    static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
 };
 
 /// gather, but rows for `padding_id` are zeros, whatever the table holds there.

@@ -5,6 +5,7 @@
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/scale.hpp>
@@ -13,6 +14,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -66,6 +68,9 @@ struct scale_op {
     struct attributes {
         double factor = 1;
         double bias = 0;
+
+        static constexpr auto fields =
+            std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
     };
 
     static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {

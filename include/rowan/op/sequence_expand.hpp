@@ -1,6 +1,7 @@
 // rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated as often as another input's sequences are long.
 #pragma once
 
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_expand.hpp>
@@ -8,11 +9,14 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< of y; the last unless given
+
+    static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
 };
 
 struct sequence_expand_grad_op {

@@ -1,17 +1,22 @@
 // rowan/op/sequence_pool.hpp: sequence_pool_op, one row for each sequence, as an operator.
 #pragma once
 
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <string_view>
+#include <tuple>
 
 namespace rowan::inline v0 {
 
 struct SequencePoolOptions {
     Pool pool = Pool::sum;
     double pad_value = 0;  ///< the row of an empty sequence
+
+    static constexpr auto fields =
+        std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
 };
 
 struct sequence_pool_grad_op {

@@ -5,6 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/pieces.hpp>
+#include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/split.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -93,6 +95,8 @@ struct split_op {
     struct attributes {
         std::vector<std::int64_t> sections;
         std::int64_t axis = 0;
+
+        static constexpr auto fields = std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

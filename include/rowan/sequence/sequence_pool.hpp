@@ -20,7 +20,7 @@
 
 namespace rowan::inline v0 {
 
-enum class Pool { sum, mean, sqrt, max, min, first, last };  ///< sqrt: the sum divided by the root of the length
+enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };  ///< sqrt: the sum divided by the root of the length
 
 namespace detail {
 
