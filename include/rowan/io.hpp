@@ -2,9 +2,13 @@
 #pragma once
 
 #include <rowan/io/desc.hpp>
+#include <rowan/io/forward_ops.hpp>
+#include <rowan/io/from_program.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
+#include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/io/tensor_desc.hpp>
+#include <rowan/io/to_program.hpp>
 #include <rowan/io/var_desc.hpp>

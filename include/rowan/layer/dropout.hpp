@@ -9,6 +9,14 @@
 
 namespace rowan::inline v0::layer {
 
+/// A seed that train sets for every batch, and which is empty everywhere else.
+template <class Device = Cpu>
+Variable& new_seed() {
+    Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
+    seed.value().set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+    return seed;
+}
+
 /// Within train every element is 0 with the given probability and else x / (1 - probability); everywhere else, such as in infer, the
 /// result is x.
 ///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
@@ -20,10 +28,9 @@ namespace rowan::inline v0::layer {
 /// cost     one read of x, one write of the result and of a mask of bytes
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
-    auto const spec = tensor_spec<std::int64_t>({UNK});
-    static_cast<void>(dropout_op::infer(x->spec(), spec, {probability}));  // throws before anything is added
-    Var<std::int64_t, Device> const seed(rowan::detail::outermost_scope().new_var("", spec, Role::seed));
-    seed->value().set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
+                                        {probability}));  // throws before anything is added
+    Var<std::int64_t, Device> const seed(new_seed<Device>());
     return apply<dropout_op>({probability}, x, seed);
 }
 

@@ -26,6 +26,7 @@ namespace rowan::inline v0::layer {
 class AnyVar {
 public:
     AnyVar() = default;
+    explicit AnyVar(Variable& v) : variable_(&v) {}
     template <class T, class Device>
     AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
     Variable* get() const noexcept { return variable_; }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -54,21 +55,49 @@ inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& befo
     std::string const field =
         std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
     if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    spec::same_dtype(field.c_str(), after, before);
     static_cast<void>(spec::same_dims(field.c_str(), after, before));
     if (after.lod_level != before.lod_level)
         throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
 }
 
-/// An iteration's states are variables of its own scope.
-template <class V>
-V state_before(WhileBlock& block, V const& first) {
-    auto const type = first->spec().type;
-    if (type != VarType::LOD_TENSOR && type != VarType::TENSOR_ARRAY)
-        throw TypeError("layer::while_loop: a state", kind_text(first->spec()), "a tensor or an array");
-    std::string const name = std::string("state_").append(std::to_string(block.net.states.size()));
-    Variable& v = block.net.scope->new_var(name, first->spec());
-    block.net.states.push_back({&v, nullptr});
-    return V(v);
+/// A loop with these first states. An iteration's states are variables of its own scope.
+inline std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                              layer::WhileOptions const& options) {
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+    auto block = std::make_shared<WhileBlock>();
+    block->max_iterations = options.max_iterations;
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    for (Variable const* v : first) {
+        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
+            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
+        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
+        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+    }
+    return block;
+}
+
+/// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
+    auto& net = block->net;
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->holds = [](Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
+        return flag.data()[0];
+    };
+    std::vector<Variable*> inputs(first.begin(), first.end());
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    return outside.new_op(while_code, std::move(inputs), block);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -99,18 +128,17 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
     using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
     Scope& outside = default_scope();
-    auto const block = std::make_shared<WhileBlock>();
-    block->scope = std::make_unique<Scope>(outside);
+    std::vector<Variable*> const inputs =
+        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
+    auto const block = d::begin_loop(outside, inputs, options);
     auto& net = block->net;
-    net.scope = block->scope.get();
     d::WithdrawnScope refused{net.scope};
-    if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
-    block->max_iterations = options.max_iterations;
-    std::tuple<State...> const before =
-        std::apply([&](State const&... s) { return std::tuple<State...>{d::state_before(*block, s)...}; }, first);
     {
         ScopeGuard const guard(*net.scope);
+        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::tuple<State...>{State(*net.states[k].before)...};
+        }
+        (std::index_sequence_for<State...>{});
         Var<bool, Device> const holds = std::apply(condition, before);
         auto const after = d::as_tuple(std::apply(body, before));
         static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
@@ -119,21 +147,7 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
         std::size_t k = 0;
         std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
     }
-    for (std::size_t k = 0; k < net.states.size(); ++k)
-        d::check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
-    net.build();
-    block->gradient_dtype = dtype<R>::wire;
-    block->kernels = d::LoopKernels::of<R, Device>();
-    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->holds = [](Value const& v) {
-        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
-        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return flag.data()[0];
-    };
-    std::vector<Variable*> inputs;
-    std::apply([&](State const&... s) { (inputs.push_back(&*s), ...); }, first);
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(while_code, std::move(inputs), block);
+    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
     refused.scope = nullptr;
     return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
     (std::index_sequence_for<State...>{});

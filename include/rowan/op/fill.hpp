@@ -19,6 +19,14 @@
 
 namespace rowan::inline v0 {
 
+struct ConstantOptions {
+    Dims dims = {};
+    double value = 0;
+
+    static constexpr auto fields =
+        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+};
+
 namespace detail {
 
 [[noreturn]] inline void unknown_dim(std::size_t i) {
@@ -65,12 +73,7 @@ struct fill_op {
     using outputs = slots<slot::out>;
     using grad = no_grad;
 
-    struct attributes {
-        Dims dims;
-        double value = 0;
-
-        static constexpr auto fields = std::tuple(field{"dims", &attributes::dims}, field{"value", &attributes::value});
-    };
+    using attributes = ConstantOptions;
 
     static constexpr VarSpec infer(attributes const& a) {
         for (std::size_t i = 0; i < a.dims.size(); ++i) {

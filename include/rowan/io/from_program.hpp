@@ -1,0 +1,417 @@
+// rowan/io/from_program.hpp: from_program, a net made from a program that a file held.
+#pragma once
+
+#include <rowan/detail/array_code.hpp>
+#include <rowan/detail/joined_name.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/io/forward_ops.hpp>
+#include <rowan/io/op_attributes.hpp>
+#include <rowan/io/program_desc.hpp>
+#include <rowan/layer/dropout.hpp>
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/while_loop.hpp>
+#include <rowan/op/fill.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Ids, labels and seeds have whole numbers.
+template <class Slot>
+inline constexpr bool is_index_slot =
+    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
+
+template <class Op, class D, class... T>
+inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
+
+/// The spec that a descriptor of a variable declares.
+inline VarSpec spec_of(VarDesc const& desc) {
+    LodTensorDesc const none{};
+    if (desc.type == VarType::STEP_SCOPES) return {desc.type, none.tensor.data_type, {}, 0};
+    LodTensorDesc const& of = desc.lod_desc ? *desc.lod_desc : desc.tensor_array_desc ? *desc.tensor_array_desc : none;
+    if (!desc.lod_desc && !desc.tensor_array_desc)
+        throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
+    VarSpec spec{desc.type, of.tensor.data_type, {}, static_cast<std::size_t>(of.lod_level)};
+    for (std::int64_t const dim : of.tensor.dims) spec.dims.push_back(dim);
+    return spec;
+}
+
+template <class Ops, class Device, class... T>
+class ProgramReader {
+public:
+    explicit ProgramReader(ProgramDesc const& program) : program_(program), used_(program.blocks.size(), false) {}
+
+    /// What the operators of type fetch take.
+    std::vector<Variable*> read(Scope& scope) {
+        if (program_.blocks.empty()) throw GraphError("the program has no block");
+        ScopeGuard const guard(scope);
+        used_[0] = true;
+        Frame frame(*this, 0, nullptr);
+        for (VarDesc const& desc : frame.block.vars) {
+            if (!desc.persistable) continue;
+            VarSpec const spec = spec_of(desc);
+            check_known(spec.dims);
+            frame.define(desc.name, scope.new_var(desc.name, spec, Role::parameter));
+        }
+        read_operators(frame);
+        if (fetched_.empty()) throw GraphError("the program has no operator of type fetch: it has no result");
+        return fetched_;
+    }
+
+private:
+    using Variables = std::vector<Variable*>;
+
+    /// The variables of a block by their names in the program.
+    struct Frame {
+        Frame(ProgramReader const& reader, std::size_t index, Frame const* around)
+            : block(reader.program_.blocks[index]), outer(around) {
+            for (VarDesc const& v : block.vars) declared.emplace(v.name, &v);
+        }
+
+        Variable& find(std::string const& name) const {
+            for (Frame const* f = this; f != nullptr; f = f->outer) {
+                if (auto const found = f->variables.find(name); found != f->variables.end()) return *found->second;
+            }
+            throw GraphError(
+                std::string("the variable \"").append(name).append("\" is read before an operator writes it"));
+        }
+        VarDesc const& desc(std::string const& name) const {
+            auto const found = declared.find(name);
+            if (found == declared.end())
+                throw GraphError(std::string("the variable \"").append(name).append("\" is not declared in its block"));
+            return *found->second;
+        }
+        /// Notes a variable that was made, which must be as it is declared.
+        void define(std::string const& name, Variable& v) {
+            if (!(spec_of(desc(name)) == v.spec()))
+                throw GraphError(std::string("the variable \"")
+                                     .append(name)
+                                     .append("\" is declared as another than its operator makes"));
+            if (!variables.emplace(name, &v).second)
+                throw GraphError(std::string("the variable \"").append(name).append("\" is written twice"));
+            if (v.name().empty()) v.scope().set_name(v, name);
+        }
+
+        BlockDesc const& block;
+        Frame const* outer;
+        std::map<std::string_view, VarDesc const*> declared;
+        std::map<std::string, Variable*, std::less<>> variables;
+    };
+
+    void read_operators(Frame& frame) {
+        for (OpDesc const& op : frame.block.ops) {
+            if (op.type == "feed" || op.type == "seed") {
+                read_source(frame, op);
+            } else if (op.type == "fetch") {
+                if (frame.outer != nullptr)
+                    throw GraphError("an inner block of the program has an operator of type fetch");
+                for (Variable* v : inputs_of(frame, op)) fetched_.push_back(v);
+            } else {
+                read_operator(frame, op);
+            }
+        }
+    }
+
+    void read_source(Frame& frame, OpDesc const& op) {
+        if (frame.outer != nullptr || op.outputs.size() != 1 || op.outputs[0].arguments.size() != 1)
+            throw GraphError(
+                std::string("operator ").append(op.type).append(" does not make one variable of the outermost block"));
+        std::string const& name = op.outputs[0].arguments[0];
+        VarSpec const spec = spec_of(frame.desc(name));
+        if (op.type == "feed") {
+            frame.define(name, default_scope().new_var(name, spec, Role::data));
+        } else {
+            frame.define(name, layer::new_seed<Device>());
+        }
+    }
+
+    void read_operator(Frame& frame, OpDesc const& op) {
+        Variables inputs = inputs_of(frame, op);
+        Operator& made = op.type == "rnn"                ? read_rnn(frame, op, inputs)
+                         : op.type == "while_loop"       ? read_loop(frame, op, inputs)
+                         : op.type.starts_with("array_") ? read_array(op, inputs)
+                                                         : read_other(op, inputs);
+        std::vector<std::string> names;
+        for (OpDesc::Var const& slot : op.outputs)
+            names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
+        if (names.size() != made.outputs.size() || made.inputs.size() != inputs.size())
+            throw GraphError(
+                std::string("operator ").append(op.type).append(" has another number of inputs or outputs"));
+        for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i], *made.outputs[i]);
+    }
+
+    static Variables inputs_of(Frame const& frame, OpDesc const& op) {
+        Variables inputs;
+        for (OpDesc::Var const& slot : op.inputs) {
+            for (std::string const& name : slot.arguments) inputs.push_back(&frame.find(name));
+        }
+        return inputs;
+    }
+
+    // ---- operators of the registry
+
+    static Operator& read_other(OpDesc const& op, Variables const& inputs) {
+        Operator* made = nullptr;
+        (..., make_of<cast_op<T>, true>(op, inputs, made));
+        (..., make_of<fill_op<T>, true>(op, inputs, made));
+        make_of<cast_op<std::int64_t>, true>(op, inputs, made);
+        make_of<fill_op<std::int64_t>, true>(op, inputs, made);
+        if (made == nullptr) Ops::dispatch(op.type, [&](auto tag) { make_of<decltype(tag), false>(op, inputs, made); });
+        if (made == nullptr) {
+            std::string kinds;
+            for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
+            throw TypeError(std::string("the inputs of operator ").append(op.type), kinds,
+                            "kinds and element types for which the program was built");
+        }
+        return *made;
+    }
+
+    template <class Op, bool named>
+    static void make_of(OpDesc const& op, Variables const& inputs, Operator*& made) {
+        if (made != nullptr || (named && op.type != Op::name)) return;
+        auto const attributes = std::make_shared<attributes_of<Op> const>(read_attributes<attributes_of<Op>>(op));
+        op_code const* code = nullptr;
+        if constexpr (Op::inputs::size == 0) {
+            if (inputs.empty()) code = &code_of<Op, Device>::value;
+        } else {
+            (..., try_element<Op, T>(inputs, code));
+            if constexpr (takes_integers<Op> || named) {
+                try_element<Op, std::int64_t>(inputs, code);
+                try_element<Op, std::int32_t>(inputs, code);
+            }
+            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(inputs, code);
+        }
+        if (code != nullptr) made = &default_scope().new_op(*code, inputs, attributes);
+    }
+
+    // The code for elements of E where an operator has no other ones, its ids int64, int32 or of E, too.
+    template <class Op, class E>
+    static void try_element(Variables const& inputs, op_code const*& code) {
+        if constexpr (is_variadic<Op, Device, E>) {
+            if (!inputs.empty() && all_of<E>(inputs)) code = &code_of<Op, Device, E>::value;
+        } else {
+            try_index<Op, E, E>(inputs, code);
+            try_index<Op, E, std::int64_t>(inputs, code);
+            try_index<Op, E, std::int32_t>(inputs, code);
+        }
+    }
+
+    template <class Op, class E, class I>
+    static void try_index(Variables const& inputs, op_code const*& code) {
+        [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
+            constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // y may have any elements
+            constexpr bool any_index = (is_index_slot<Slot> || ...);
+            constexpr bool soft_labels = std::is_same_v<Op, cross_entropy_op>;
+            if constexpr (std::is_same_v<E, I> ? !any_index || soft_labels : any_index || levels_only) {
+                try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
+                                                 I, E>...>(inputs, code);
+            }
+        }(std::type_identity<typename Op::inputs>{});
+    }
+
+    template <class Op, class... E>
+    static void try_types(Variables const& inputs, op_code const*& code) {
+        if constexpr (has_kernel<Op, Device, E...>) {
+            constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
+            if (code != nullptr || inputs.size() != wires.size()) return;
+            for (std::size_t i = 0; i < wires.size(); ++i) {
+                if (inputs[i]->spec().dtype != wires[i] || inputs[i]->spec().type != VarType::LOD_TENSOR) return;
+            }
+            code = &code_of<Op, Device, E...>::value;
+        }
+    }
+
+    template <class E>
+    static bool all_of(Variables const& inputs) {
+        return std::ranges::all_of(inputs, [](Variable const* v) {
+            return v->spec().dtype == dtype<E>::wire && v->spec().type == VarType::LOD_TENSOR;
+        });
+    }
+
+    /// Calls f(std::type_identity<E>{}) for the element type of that number.
+    /// errors   TypeError if it is none for which the program was built
+    template <class F>
+    static Operator& with_element(std::string_view what, std::int32_t wire, F const& f) {
+        Operator* made = nullptr;
+        auto const attempt = [&]<class E>(std::type_identity<E> type) {
+            if (made == nullptr && dtype<E>::wire == wire) made = &f(type);
+        };
+        (..., attempt(std::type_identity<T>{}));
+        attempt(std::type_identity<std::int64_t>{});
+        if (made == nullptr)
+            throw TypeError(std::string(what), dtype_text(wire), "an element type for which the program was built");
+        return *made;
+    }
+
+    static void expect_inputs(OpDesc const& op, Variables const& inputs, std::size_t n) {
+        if (inputs.size() < n) throw GraphError(std::string("operator ").append(op.type).append(" has too few inputs"));
+    }
+
+    // ---- arrays
+
+    static Operator& read_array(OpDesc const& op, Variables const& inputs) {
+        Scope& scope = default_scope();
+        if (op.type == "array_create") {
+            VarSpec const slot{VarType::TENSOR_ARRAY, get_attribute<std::int32_t>(op, "data_type"),
+                               read_attribute<Dims>(op, "dims"), read_attribute<std::size_t>(op, "lod_level")};
+            return with_element(
+                "array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
+                    return scope.new_op(array_code<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
+                });
+        }
+        expect_inputs(op, inputs, 1);
+        return with_element(op.type, inputs[0]->spec().dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
+            using code = array_code<E, Device>;
+            for (op_code const* c : {&code::read, &code::write, &code::stack, &code::unstack, &code::size}) {
+                if (c->name != op.type) continue;
+                if (inputs.size() != c->inputs.size()) expect_inputs(op, {}, 1);
+                return scope.new_op(*c, inputs, nullptr);
+            }
+            throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
+        });
+    }
+
+    // ---- blocks
+
+    Frame inner(Frame const& outer, OpDesc const& op) {
+        auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, "block").value);
+        if (index >= used_.size() || used_[index])
+            throw GraphError(std::string("operator ")
+                                 .append(op.type)
+                                 .append(": its block is missing, or another operator has it, too"));
+        used_[index] = true;
+        return Frame(*this, index, &outer);
+    }
+
+    static Variables list(Frame const& frame, OpDesc const& op, std::string_view attribute) {
+        Variables variables;
+        for (VarName const& name : get_attribute<std::vector<VarName>>(op, attribute))
+            variables.push_back(&frame.find(name.value));
+        return variables;
+    }
+
+    // Names the variables that a step is given.
+    static void define_all(Frame& frame, OpDesc const& op, std::string_view attribute,
+                           std::span<Variable* const> variables) {
+        auto const& names = get_attribute<std::vector<VarName>>(op, attribute);
+        if (names.size() != variables.size()) bad_attribute(op, attribute, "has another number of names");
+        for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i].value, *variables[i]);
+    }
+
+    Operator& read_rnn(Frame& outer, OpDesc const& op, Variables const& inputs) {
+        Frame frame = inner(outer, op);
+        auto const& has_boot = get_attribute<std::vector<bool>>(op, "has_boot");
+        auto const& before = get_attribute<std::vector<VarName>>(op, "before");
+        std::string const& x_name = get_attribute<VarName>(op, "x").value;
+        std::string const& out_name = get_attribute<VarName>(op, "out").value;
+        if (has_boot.size() != before.size()) bad_attribute(op, "has_boot", "has another number of memories");
+        expect_inputs(op, inputs, 1 + static_cast<std::size_t>(std::ranges::count(has_boot, true)));
+        std::vector<layer::Memory> memories;
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < before.size(); ++m) {
+            layer::Memory& memory = memories.emplace_back();
+            if (has_boot[m]) {
+                memory.like = layer::AnyVar(*inputs[at++]);
+            } else {
+                auto const& dims = spec_of(frame.desc(before[m].value)).dims;
+                memory.size = dims.size() == 2 ? dims[1] : 0;
+            }
+        }
+        layer::RnnOptions const options{.reverse = get_attribute<bool>(op, "reverse"),
+                                        .level = read_attribute<std::ptrdiff_t>(op, "level")};
+        if (options.level < 0) bad_attribute(op, "level", "is negative");
+        std::int32_t const result = spec_of(frame.desc(out_name)).dtype;
+        return with_element("rnn: the result", result, [&]<class R>(std::type_identity<R>) -> Operator& {
+            return with_element(
+                "rnn: the input", inputs[0]->spec().dtype, [&]<class X>(std::type_identity<X>) -> Operator& {
+                    auto const made = recurrence<R>(
+                        layer::Var<X, Device>(*inputs[0]), memories, options,
+                        [&](layer::Var<X, Device> const& x_t, std::vector<layer::Var<R, Device>> const& states) {
+                            frame.define(x_name, *x_t);
+                            Variables variables;
+                            for (auto const& s : states) variables.push_back(&*s);
+                            define_all(frame, op, "before", variables);
+                            read_operators(frame);
+                            auto const state = [&](Variable& v) {
+                                if (v.spec().dtype != dtype<R>::wire)
+                                    throw TypeError("rnn: a state after a step", kind_text(v.spec()),
+                                                    kind_text(tensor_spec<R>({})));
+                                return layer::Var<R, Device>(v);
+                            };
+                            std::vector<layer::Var<R, Device>> after;
+                            for (Variable* v : list(frame, op, "after")) after.push_back(state(*v));
+                            return layer::Step<R, Device>{state(frame.find(out_name)), after};
+                        });
+                    return *made.output->writers()[0];
+                });
+        });
+    }
+
+    Operator& read_loop(Frame& outer, OpDesc const& op, Variables const& inputs) {
+        Frame frame = inner(outer, op);
+        auto const& before = get_attribute<std::vector<VarName>>(op, "before");
+        expect_inputs(op, inputs, before.size());
+        std::span<Variable* const> const first = std::span(inputs).first(before.size());
+        Scope& outside = default_scope();
+        auto const block =
+            begin_loop(outside, first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
+        WithdrawnScope refused{block->net.scope};
+        {
+            ScopeGuard const guard(*block->net.scope);
+            Variables states;
+            for (auto const& s : block->net.states) states.push_back(s.before);
+            define_all(frame, op, "before", states);
+            read_operators(frame);
+            block->net.condition = &frame.find(get_attribute<VarName>(op, "condition").value);
+            Variables const after = list(frame, op, "after");
+            if (after.size() != states.size()) bad_attribute(op, "after", "has another number of states");
+            for (std::size_t k = 0; k < after.size(); ++k) block->net.states[k].after = after[k];
+        }
+        Operator& made = with_element(
+            "while_loop: gradients", get_attribute<std::int32_t>(op, "data_type"),
+            [&]<class R>(std::type_identity<R>) -> Operator& { return finish_loop<R, Device>(outside, block, first); });
+        refused.scope = nullptr;
+        return made;
+    }
+
+    ProgramDesc const& program_;
+    std::vector<bool> used_;  // blocks
+    Variables fetched_;
+};
+
+template <class Ops, class Device, class Dtypes>
+struct program_reader;
+template <class Ops, class Device, class... T>
+struct program_reader<Ops, Device, dtypes<T...>> {
+    using type = ProgramReader<Ops, Device, T...>;
+};
+
+}  // namespace detail
+
+/// Adds the operators of a program to a scope, with the names that they have there, and gives what its operators of type fetch take: what
+/// `to_program` was given. Parameters have no values.
+///     Scope scope;
+///     std::vector<Variable*> outputs = from_program(program, scope);
+/// The kernels of all operators of `Ops` for these element types become part of the calling program, and none else can be named by a file.
+/// errors   GraphError if the program has an operator that Ops lacks, an attribute or variable is missing, or is declared as another than
+///          its operator makes; TypeError if there is no kernel for element types that it has; else what infer says of inputs that do not fit
+template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
+std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
+    return typename detail::program_reader<Ops, Device, Dtypes>::type(program).read(scope);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,212 @@
+// rowan/io/to_program.hpp: to_program, a net as a program that a file can hold.
+#pragma once
+
+#include <rowan/detail/array_code.hpp>
+#include <rowan/detail/trace.hpp>
+#include <rowan/graph/rnn.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/graph/while_loop.hpp>
+#include <rowan/io/forward_ops.hpp>
+#include <rowan/io/op_attributes.hpp>
+#include <rowan/io/program_desc.hpp>
+#include <rowan/op/fill.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Ops>
+class ProgramWriter {
+public:
+    ProgramDesc write(std::span<Variable* const> outputs) {
+        auto const order = trace(outputs);
+        for (auto& [v, name] : names_of(order)) {
+            taken_.insert(name);
+            names_.emplace(v, std::move(name));
+        }
+        add_block(-1);
+        for (Operator const* op : order) add_sources(*op);
+        add_operators(0, order);
+        OpDesc fetch{.inputs = {{"x", {}}}, .type = "fetch", .is_target = true};
+        for (Variable const* v : outputs) fetch.inputs[0].arguments.push_back(name(*v));
+        program_.blocks[0].ops.push_back(std::move(fetch));
+        program_.version.version = 1;
+        return std::move(program_);
+    }
+
+private:
+    std::int32_t add_block(std::int32_t parent) {
+        auto const idx = static_cast<std::int32_t>(program_.blocks.size());
+        program_.blocks.push_back({.idx = idx, .parent_idx = parent});
+        return idx;
+    }
+
+    // A variable of the block's own, declared once.
+    void declare(std::int32_t block, Variable const& v) {
+        if (!declared_.insert(&v).second) return;
+        VarSpec const& s = v.spec();
+        VarDesc desc{.name = name(v), .type = s.type, .persistable = v.role() == Role::parameter};
+        LodTensorDesc of{.tensor = {s.dtype, {s.dims.begin(), s.dims.end()}},
+                         .lod_level = static_cast<std::int32_t>(s.lod_level)};
+        if (s.type == VarType::LOD_TENSOR) desc.lod_desc = std::move(of);
+        if (s.type == VarType::SELECTED_ROWS) desc.selected_rows_desc = std::move(of.tensor);
+        if (s.type == VarType::TENSOR_ARRAY) desc.tensor_array_desc = std::move(of);
+        program_.blocks[static_cast<std::size_t>(block)].vars.push_back(std::move(desc));
+    }
+
+    std::string const& name(Variable const& v) const { return names_.at(&v); }
+
+    // What no operator writes: data, seeds and parameters.
+    void add_sources(Operator const& op) {
+        for (Variable const* v : op.inputs) {
+            if (!v->writers().empty() || declared_.contains(v)) continue;
+            declare(0, *v);
+            if (v->role() == Role::parameter) continue;
+            if (v->role() != Role::data && v->role() != Role::seed)
+                throw GraphError(std::string("the variable \"")
+                                     .append(name(*v))
+                                     .append("\" is neither data nor a parameter, and no operator writes it"));
+            program_.blocks[0].ops.push_back(
+                {.outputs = {{"out", {name(*v)}}}, .type = v->role() == Role::data ? "feed" : "seed"});
+        }
+    }
+
+    void add_operators(std::int32_t block, std::span<Operator* const> order) {
+        for (Operator const* op : order) {
+            OpDesc desc{.type = std::string(op->code->name)};
+            auto const list = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
+                std::vector<OpDesc::Var> held;
+                for (std::size_t k = 0; k < slots.size(); ++k) {
+                    OpDesc::Var& slot = held.emplace_back(OpDesc::Var{std::string(slots[k]), {}});
+                    for (Variable const* v : in_slot(variables, slots.size(), k)) slot.arguments.push_back(name(*v));
+                }
+                return held;
+            };
+            for (Variable const* v : op->outputs) declare(block, *v);
+            desc.inputs = list(op->inputs, op->code->inputs);
+            desc.outputs = list(op->outputs, op->code->outputs);
+            desc.attrs = attributes(block, *op);
+            program_.blocks[static_cast<std::size_t>(block)].ops.push_back(std::move(desc));
+        }
+    }
+
+    std::vector<Attribute> attributes(std::int32_t block, Operator const& op) {
+        void const* const a = op.attributes.get();
+        if (op.code == &rnn_code) return rnn(block, *static_cast<RnnBlock const*>(a));
+        if (op.code == &while_code) return loop(block, *static_cast<WhileBlock const*>(a));
+        if (op.code->name == "array_create") return slots(*static_cast<VarSpec const*>(a));
+        if (op.code->name.starts_with("array_")) return {};
+        if (std::ranges::find(Ops::names, op.code->name) ==
+            Ops::names.end()) {  // those that are made for an element type
+            if (op.code->name.starts_with(cast_family::name)) return {};
+            if (op.code->name.starts_with(fill_family::name))
+                return describe_attributes(*static_cast<ConstantOptions const*>(a));
+        }
+        return Ops::dispatch(op.code->name, [&](auto tag) {
+            return describe_attributes(*static_cast<attributes_of<decltype(tag)> const*>(a));
+        });
+    }
+
+    static std::vector<Attribute> slots(VarSpec const& spec) {
+        return {{"data_type", spec.dtype},
+                {"dims", std::vector<std::int64_t>(spec.dims.begin(), spec.dims.end())},
+                {"lod_level", static_cast<std::int64_t>(spec.lod_level)}};
+    }
+
+    std::vector<Attribute> rnn(std::int32_t parent, RnnBlock const& block) {
+        std::vector<Variable*> before, after, targets{block.net.out};
+        for (auto const& m : block.net.memories) {
+            before.push_back(m.before);
+            after.push_back(m.after);
+            targets.push_back(m.after);
+        }
+        auto given = before;
+        given.insert(given.begin(), block.net.x);
+        BlockIndex const idx = inner(parent, *block.scope, given, targets);
+        return {{"block", idx},
+                {"level", static_cast<std::int64_t>(block.level)},
+                {"reverse", block.reverse},
+                {"has_boot", block.has_boot},
+                {"x", VarName{name(*block.net.x)}},
+                {"before", names(before)},
+                {"after", names(after)},
+                {"out", VarName{name(*block.net.out)}}};
+    }
+
+    std::vector<Attribute> loop(std::int32_t parent, WhileBlock const& block) {
+        std::vector<Variable*> before, after, targets{block.net.condition};
+        for (auto const& s : block.net.states) {
+            before.push_back(s.before);
+            after.push_back(s.after);
+            targets.push_back(s.after);
+        }
+        BlockIndex const idx = inner(parent, *block.scope, before, targets);
+        return {{"block", idx},
+                {"max_iterations", block.max_iterations},
+                {"data_type", block.gradient_dtype},
+                {"condition", VarName{name(*block.net.condition)}},
+                {"before", names(before)},
+                {"after", names(after)}};
+    }
+
+    // The block of a step, whose variables are named apart from those outside.
+    BlockIndex inner(std::int32_t parent, Scope& scope, std::span<Variable* const> given,
+                     std::span<Variable* const> targets) {
+        std::int32_t const idx = add_block(parent);
+        auto const order = trace(targets, &scope);
+        auto const call = [&](Variable const& v) {
+            if (&v.scope() != &scope || names_.contains(&v)) return;
+            std::string free = v.name();
+            while (!taken_.insert(free).second) free.append("~");
+            names_.emplace(&v, std::move(free));
+        };
+        for (Variable const* v : given) call(*v);
+        for (Operator const* op : order) {
+            for (Variable const* v : op->outputs) call(*v);
+        }
+        for (Variable const* v : given) declare(idx, *v);
+        add_operators(idx, order);
+        return {idx};
+    }
+
+    std::vector<VarName> names(std::span<Variable* const> variables) const {
+        std::vector<VarName> list;
+        for (Variable const* v : variables) list.push_back({name(*v)});
+        return list;
+    }
+
+    ProgramDesc program_;
+    std::unordered_map<Variable const*, std::string> names_;
+    std::unordered_set<std::string> taken_;
+    std::unordered_set<Variable const*> declared_;
+};
+
+}  // namespace detail
+
+/// The operators that `outputs` depend on, with their attributes, the steps of recurrent layers and loops as blocks of their own. Data is
+/// what operators of type feed bring, `outputs` what one of type fetch takes; parameters are persistable. Names follow from the net alone.
+///     ProgramDesc const program = to_program(predict);
+/// errors   GraphError if the net has an operator that Ops lacks (`to_program<forward_ops::with<my_op>>`), or reads a variable that is
+///          neither data nor a parameter and that nothing writes
+template <class Ops = forward_ops>
+ProgramDesc to_program(std::span<Variable* const> outputs) {
+    return detail::ProgramWriter<Ops>().write(outputs);
+}
+template <class Ops = forward_ops>
+ProgramDesc to_program(Variable& output) {
+    return to_program<Ops>(std::array{&output});
+}
+
+}  // namespace rowan::inline v0

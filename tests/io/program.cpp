@@ -1,0 +1,310 @@
+// tests/io/program.cpp: nets as programs, and back.
+#include <rowan/io/from_program.hpp>
+#include <rowan/io/to_program.hpp>
+
+#include "catch.hpp"
+#include "inputs.hpp"
+
+#include <rowan/layer/cast.hpp>
+#include <rowan/layer/compare.hpp>
+#include <rowan/layer/concat.hpp>
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/dropout.hpp>
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/fill.hpp>
+#include <rowan/layer/gru_unit.hpp>
+#include <rowan/layer/infer.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/lstm_unit.hpp>
+#include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/matmul.hpp>
+#include <rowan/layer/sequence_expand.hpp>
+#include <rowan/layer/sequence_pool.hpp>
+#include <rowan/layer/split.hpp>
+#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/while_loop.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace rowan;
+using Out = layer::Var<float>;
+
+/// An operator of a user's own, with an attribute.
+struct leaky_op {
+    static constexpr std::string_view name = "leaky";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    struct attributes {
+        double slope = 0.01;
+
+        static constexpr auto fields = std::tuple(field{"slope", &attributes::slope});
+    };
+    using grad = no_grad;
+    static constexpr VarSpec infer(VarSpec const& x, attributes const&) { return spec::elementwise("leaky: x", x); }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x, attributes const& a) {
+        Tensor<T, D> out = x;
+        for (T& v : out) v = v < 0 ? static_cast<T>(a.slope * v) : v;
+        return out;
+    }
+};
+using my_ops = forward_ops::with<leaky_op>;
+
+Out words_to_rows() {
+    auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
+    return layer::embedding(words, {.height = 9, .width = 3, .padding_id = 0, .name = "table"});
+}
+Out last_of_gru(Out const& rows) {
+    return layer::rnn_with_last(rows, 4, [&](auto x_t, auto before) {
+               auto const now = layer::gru_unit(x_t, before, {.size = 4});
+               return layer::Step{now, now};
+           })
+        .last;
+}
+
+/// Nets that together have every operator that a program may have.
+std::vector<std::function<Out()>> const nets{
+    [] { return layer::fc(last_of_gru(words_to_rows()), {.output_size = 2}); },
+    [] {  // backwards, with a first state and two memories
+        auto const rows = words_to_rows();
+        auto const boot = layer::tanh(layer::fc(layer::sequence_pool(rows, {.pool = Pool::mean}), {.output_size = 4}));
+        auto const made = layer::rnn_with_last(
+            rows, std::vector<layer::Memory>{{.size = 0, .like = boot}, {.size = 4}},
+            [](auto x, auto const& states) {
+                auto const h = layer::tanh(layer::add(layer::fc(x, {.output_size = 4}), states[0]));
+                auto const c = layer::sub(states[1], h);
+                return layer::Step<float, Cpu>{layer::mul(h, c), {h, c}};
+            },
+            {.reverse = true});
+        return layer::add(layer::sequence_pool(made.output, {.pool = Pool::max}), made.last[1]);
+    },
+    [] {  // an LSTM within the steps of a recurrent layer
+        auto const texts = layer::data<float>("texts", {UNK, 3}, 2);
+        return layer::rnn_with_last(texts, 4, [](auto sentence, auto before) {
+                   auto const inner = layer::rnn_with_last(sentence, 8, [](auto x, auto state) { return layer::lstm_unit(x, state, {.size = 4}); });
+                   auto const read = layer::split(inner.last, {4, 4}, 1)[0];
+                   auto const now = layer::relu(layer::add(before, read));
+                   return layer::Step{now, now};
+               }, {.level = 0})
+            .last;
+    },
+    [] {  // a loop over an array
+        auto const x = layer::data<float>("x", {UNK, 3});
+        auto const rows = layer::unstack(x);
+        auto const doubled = layer::map_fn(rows, [](auto const& row) { return layer::scale(row, 2, 1); });
+        auto const [i, y] = layer::while_loop(
+            std::tuple(layer::fill<std::int64_t>({1}, 0), layer::stack(doubled)),
+            [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::sum_rows(v), -1e9))); },
+            [](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::sigmoid(layer::fc(v, {.output_size = 3}))); },
+            {.max_iterations = 10});
+        return y;
+    },
+    [] {
+        auto const x = layer::data<float>("x", {UNK, 3}), y = layer::clip(layer::dropout(x, 0.25), -0.5, 0.75);
+        auto const both = layer::concat({x, y}, 1);
+        auto const soft = layer::softmax(layer::fc(both, {.output_size = 5}));
+        return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})),
+                           layer::softmax_with_cross_entropy(both, layer::data<std::int64_t>("label2", {UNK})), layer::mse(x, y),
+                           layer::cast<float>(layer::cast<std::int64_t>(layer::fill<float>({1}, 3)))});
+    },
+    [] {
+        auto const rows = words_to_rows();
+        auto const pooled = layer::sequence_pool(rows, {.pool = Pool::sqrt});
+        return layer::sequence_pool(layer::mul(layer::sequence_expand(pooled, rows), rows));
+    },
+    [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pool::max}); },
+    [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
+};
+
+Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}, {}, {4, 0, 0, 8}})},
+                  {"bags", LoDTensor<std::int32_t>::from_nested({{1, 2, 3}, {5}, {}, {4, 0, 0, 8}})},
+                  {"texts", LoDTensor<float>(inputs::wild<float>({5, 3}, 1), Lod{{0, 2, 3}, {0, 2, 2, 5}})},
+                  {"x", Tensor<float>{{0.5F, -1, 2}, {1, 0.25F, -0.75F}}},
+                  {"label", Tensor<std::int64_t>{4, 0}},
+                  {"label2", Tensor<std::int64_t>{5, 1}}};
+
+/// What of the batch a program takes.
+Feeds feeds_of(ProgramDesc const& program) {
+    Feeds feeds;
+    for (OpDesc const& op : program.blocks[0].ops) {
+        if (op.type != "feed" || op.outputs.empty() || op.outputs[0].arguments.empty()) continue;
+        auto const found = batch.find(op.outputs[0].arguments[0]);
+        if (found != batch.end()) feeds.insert(*found);
+    }
+    return feeds;
+}
+
+/// Values for the parameters of a net, by the names that they have in its program.
+Parameters values_for(Variable& out) {
+    Parameters parameters;
+    std::uint64_t seed = 0;
+    auto const program = to_program<my_ops>(out);
+    for (VarDesc const& v : program.blocks[0].vars) {
+        if (!v.persistable) continue;
+        Tensor<float>::shape_type shape(v.lod_desc->tensor.dims.begin(), v.lod_desc->tensor.dims.end());
+        auto t = Tensor<float>::from_shape(shape);
+        inputs::Random random(++seed);
+        for (float& x : t) x = static_cast<float>(random.below(2001)) / 1000 - 1;
+        Value value;
+        value.set(LoDTensor<float>(std::move(t)));
+        parameters.set(v.name, std::move(value));
+    }
+    return parameters;
+}
+
+/// A program with one thing changed, and what must be said of it.
+std::string refusal(ProgramDesc program, std::function<void(ProgramDesc&)> const& change) {
+    change(program);
+    Scope scope;
+    try {
+        from_program(program, scope);
+    } catch (Error const& e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("a net that became a program and a net again has the same program and gives the same bits", "[io]") {
+    for (std::size_t n = 0; n < nets.size(); ++n) {
+        CAPTURE(n);
+        Scope scope, other;
+        auto const out = [&] {
+            ScopeGuard const guard(scope);
+            return nets[n]();
+        }();
+        auto const program = decode<ProgramDesc>(encode(to_program(*out)));
+        CHECK(program == to_program(*out));
+        auto const again = from_program(program, other);
+        REQUIRE(again.size() == 1);
+        CHECK(to_program(*again[0]) == program);
+
+        auto const values = values_for(*out);
+        Net<>::trace_and_build(*out);  // names the parameters
+        Parameters by_name;
+        for (auto& [v, name] : detail::names_of(detail::trace(std::array{&*out}))) {
+            if (v->role() == Role::parameter) by_name.set(v->name(), values.find(name).share());
+        }
+        CHECK(infer(Out(*again[0]), feeds_of(program), values) == infer(out, feeds_of(program), by_name));
+    }
+}
+
+TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") {
+    Scope scope, other;
+    ScopeGuard const guard(scope);
+    auto const out = layer::apply<leaky_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
+    CHECK_THROWS_WITH(to_program(*out), "there is no operator \"leaky\" among the 40 of this registry");
+    auto const program = to_program<my_ops>(*out);
+    CHECK(program.blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
+    CHECK_THROWS_AS(from_program(program, other), GraphError);
+    Scope third;
+    auto const again = from_program<my_ops>(program, third);
+    CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
+}
+
+TEST_CASE("a program in words", "[io][golden]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const program = to_program(*layer::scale(layer::fc(layer::data("x", {UNK, 3}), {.output_size = 2}), 0.5));
+    CHECK(to_string(program) ==
+          "block 0\n"
+          "  LOD_TENSOR x: f32[UNK, 3]\n"
+          "  LOD_TENSOR fc_0.w_0: f32[3, 2], persistable\n"
+          "  LOD_TENSOR fc_0.b_0: f32[2], persistable\n"
+          "  LOD_TENSOR fc_0.out_0: f32[UNK, 2]\n"
+          "  LOD_TENSOR scale_0.out_0: f32[UNK, 2]\n"
+          "  out=x = feed()\n"
+          "  out=fc_0.out_0 = fc(x=x, w=fc_0.w_0, b=fc_0.b_0)\n"
+          "  out=scale_0.out_0 = scale(x=fc_0.out_0) {factor: 0.5, bias: 0}\n"
+          "  fetch(x=scale_0.out_0), target");
+}
+
+TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const program = to_program(*nets[0]());
+    CHECK(refusal(program, [](auto&) {}) == "nothing");
+    auto const op = [](ProgramDesc& p, std::string const& type) -> OpDesc& {
+        for (auto& block : p.blocks) {
+            for (auto& o : block.ops) {
+                if (o.type == type) return o;
+            }
+        }
+        throw Error(type);
+    };
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 40 of this registry");
+    CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs.clear(); }) == "nothing");  // padding is optional
+    CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id is of another kind");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc has an attribute that it does not know");
+    CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs.erase(op(p, "rnn").attrs.begin()); }) == "operator rnn: its attribute block is missing");
+    CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs[0].value = BlockIndex{0}; }) ==
+          "operator rnn: its block is missing, or another operator has it, too");
+    CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs[0].value = BlockIndex{7}; }) ==
+          "operator rnn: its block is missing, or another operator has it, too");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.pop_back(); }) == "the variable \"fc_0.out_0\" is not declared in its block");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.back().lod_desc->tensor.dims[1] = 3; }) ==
+          "the variable \"fc_0.out_0\" is declared as another than its operator makes");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fetch").inputs[0].arguments[0] = "nobody"; }) ==
+          "the variable \"nobody\" is read before an operator writes it");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.pop_back(); }) == "the program has no operator of type fetch: it has no result");
+    CHECK(refusal(program, [&](auto& p) { std::swap(p.blocks[0].ops[0], p.blocks[0].ops[1]); }) ==
+          "the variable \"words\" is read before an operator writes it");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.insert(p.blocks[0].ops.begin(), p.blocks[0].ops[0]); }) ==
+          "the scope has a variable \"words\" already");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
+          "the inputs of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected kinds and element types for which the program was built");
+    CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
+    CHECK(refusal(program, [&](auto& p) { p.blocks.clear(); }) == "the program has no block");
+}
+
+TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io][bad]") {
+    inputs::Random random(7);
+    std::size_t refused = 0, runs = 0;
+    for (std::size_t const n : {0, 1, 2, 3, 4}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const out = nets[n]();
+        auto const program = to_program(*out);
+        auto const values = values_for(*out);
+        for (int i = 0; i < 150; ++i) {
+            ProgramDesc p = program;
+            auto const any = [&](auto& list) -> auto& { return list[random.below(list.size())]; };
+            for (std::uint64_t changes = 1 + random.below(2); changes != 0; --changes) {
+                auto& block = any(p.blocks);
+                auto& op = any(block.ops);
+                auto& var = any(block.vars);
+                switch (random.below(9)) {
+                    case 0: block.ops.erase(block.ops.begin() + static_cast<std::ptrdiff_t>(random.below(block.ops.size()))); break;
+                    case 1: std::swap(op, any(block.ops)); break;
+                    case 2: block.ops.push_back(op); break;
+                    case 3: if (!op.inputs.empty() && !op.inputs[0].arguments.empty()) any(op.inputs[0].arguments) = any(block.vars).name; break;
+                    case 4: if (!op.attrs.empty()) any(op.attrs).value = any(op.attrs).value; break;
+                    case 5: if (var.lod_desc && !var.lod_desc->tensor.dims.empty()) any(var.lod_desc->tensor.dims) += 1; break;
+                    case 6: if (var.lod_desc) var.lod_desc->lod_level += 1; break;
+                    case 7: if (!op.inputs.empty()) op.inputs.pop_back(); break;
+                    default: if (!op.outputs.empty() && !op.outputs[0].arguments.empty()) op.outputs[0].arguments.pop_back();
+                }
+                if (block.ops.empty()) break;
+            }
+            Scope other;
+            try {
+                auto const again = from_program(p, other);
+                static_cast<void>(infer(Out(*again[0]), feeds_of(p), values));
+                ++runs;
+            } catch (Error const&) {
+                ++refused;
+            }
+        }
+    }
+    CHECK(refused > 300);
+    CHECK(runs > 5);
+}
