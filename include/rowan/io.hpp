@@ -8,6 +8,7 @@
 #include <rowan/io/model.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
+#include <rowan/io/operator_maker.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/to_program.hpp>

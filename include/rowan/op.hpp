@@ -18,6 +18,7 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/fill.hpp>
 #include <rowan/op/fill_like.hpp>
+#include <rowan/op/forward_ops.hpp>
 #include <rowan/op/ftrl.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/gru_unit.hpp>

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <rowan/detail/array_code.hpp>
-#include <rowan/detail/joined_name.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/io/forward_ops.hpp>
 #include <rowan/io/op_attributes.hpp>
+#include <rowan/io/operator_maker.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/layer/dropout.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
-#include <rowan/op/fill.hpp>
+#include <rowan/op/forward_ops.hpp>
 
 #include <algorithm>
 #include <array>
@@ -29,14 +28,6 @@
 namespace rowan::inline v0 {
 
 namespace detail {
-
-/// Ids, labels and seeds have whole numbers.
-template <class Slot>
-inline constexpr bool is_index_slot =
-    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
-
-template <class Op, class D, class... T>
-inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
 
 /// The spec that a descriptor of a variable declares.
 inline VarSpec spec_of(VarDesc const& desc) {
@@ -144,7 +135,7 @@ private:
         Operator& made = op.type == "rnn"                ? read_rnn(frame, op, inputs)
                          : op.type == "while_loop"       ? read_loop(frame, op, inputs)
                          : op.type.starts_with("array_") ? read_array(op, inputs)
-                                                         : read_other(op, inputs);
+                                                         : OperatorMaker<Ops, Device, T...>::make(op, inputs);
         std::vector<std::string> names;
         for (OpDesc::Var const& slot : op.outputs)
             names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
@@ -160,86 +151,6 @@ private:
             for (std::string const& name : slot.arguments) inputs.push_back(&frame.find(name));
         }
         return inputs;
-    }
-
-    // ---- operators of the registry
-
-    static Operator& read_other(OpDesc const& op, Variables const& inputs) {
-        Operator* made = nullptr;
-        (..., make_of<cast_op<T>, true>(op, inputs, made));
-        (..., make_of<fill_op<T>, true>(op, inputs, made));
-        make_of<cast_op<std::int64_t>, true>(op, inputs, made);
-        make_of<fill_op<std::int64_t>, true>(op, inputs, made);
-        if (made == nullptr) Ops::dispatch(op.type, [&](auto tag) { make_of<decltype(tag), false>(op, inputs, made); });
-        if (made == nullptr) {
-            std::string kinds;
-            for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
-            throw TypeError(std::string("the inputs of operator ").append(op.type), kinds,
-                            "kinds and element types for which the program was built");
-        }
-        return *made;
-    }
-
-    template <class Op, bool named>
-    static void make_of(OpDesc const& op, Variables const& inputs, Operator*& made) {
-        if (made != nullptr || (named && op.type != Op::name)) return;
-        auto const attributes = std::make_shared<attributes_of<Op> const>(read_attributes<attributes_of<Op>>(op));
-        op_code const* code = nullptr;
-        if constexpr (Op::inputs::size == 0) {
-            if (inputs.empty()) code = &code_of<Op, Device>::value;
-        } else {
-            (..., try_element<Op, T>(inputs, code));
-            if constexpr (takes_integers<Op> || named) {
-                try_element<Op, std::int64_t>(inputs, code);
-                try_element<Op, std::int32_t>(inputs, code);
-            }
-            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(inputs, code);
-        }
-        if (code != nullptr) made = &default_scope().new_op(*code, inputs, attributes);
-    }
-
-    // The code for elements of E where an operator has no other ones, its ids int64, int32 or of E, too.
-    template <class Op, class E>
-    static void try_element(Variables const& inputs, op_code const*& code) {
-        if constexpr (is_variadic<Op, Device, E>) {
-            if (!inputs.empty() && all_of<E>(inputs)) code = &code_of<Op, Device, E>::value;
-        } else {
-            try_index<Op, E, E>(inputs, code);
-            try_index<Op, E, std::int64_t>(inputs, code);
-            try_index<Op, E, std::int32_t>(inputs, code);
-        }
-    }
-
-    template <class Op, class E, class I>
-    static void try_index(Variables const& inputs, op_code const*& code) {
-        [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
-            constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // y may have any elements
-            constexpr bool any_index = (is_index_slot<Slot> || ...);
-            constexpr bool soft_labels = std::is_same_v<Op, cross_entropy_op>;
-            if constexpr (std::is_same_v<E, I> ? !any_index || soft_labels : any_index || levels_only) {
-                try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
-                                                 I, E>...>(inputs, code);
-            }
-        }(std::type_identity<typename Op::inputs>{});
-    }
-
-    template <class Op, class... E>
-    static void try_types(Variables const& inputs, op_code const*& code) {
-        if constexpr (has_kernel<Op, Device, E...>) {
-            constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
-            if (code != nullptr || inputs.size() != wires.size()) return;
-            for (std::size_t i = 0; i < wires.size(); ++i) {
-                if (inputs[i]->spec().dtype != wires[i] || inputs[i]->spec().type != VarType::LOD_TENSOR) return;
-            }
-            code = &code_of<Op, Device, E...>::value;
-        }
-    }
-
-    template <class E>
-    static bool all_of(Variables const& inputs) {
-        return std::ranges::all_of(inputs, [](Variable const* v) {
-            return v->spec().dtype == dtype<E>::wire && v->spec().type == VarType::LOD_TENSOR;
-        });
     }
 
     /// Calls f(std::type_identity<E>{}) for the element type of that number.

@@ -6,10 +6,10 @@
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/while_loop.hpp>
-#include <rowan/io/forward_ops.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/op/fill.hpp>
+#include <rowan/op/forward_ops.hpp>
 
 #include <algorithm>
 #include <array>

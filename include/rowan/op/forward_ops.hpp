@@ -1,4 +1,4 @@
-// rowan/io/forward_ops.hpp: forward_ops, the operators that a program in a file may have.
+// rowan/op/forward_ops.hpp: forward_ops, the operators that a program in a file may have.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
