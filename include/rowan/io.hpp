@@ -1,6 +1,7 @@
 // rowan/io.hpp: descriptors and files. Needs nanopb; rowan.hpp has what does not.
 #pragma once
 
+#include <rowan/io/attribute.hpp>
 #include <rowan/io/desc.hpp>
 #include <rowan/io/forward_ops.hpp>
 #include <rowan/io/from_program.hpp>

@@ -207,6 +207,7 @@ TEST_CASE("bytes that are no descriptor are refused, with the place and the fiel
     CHECK(refusal<TensorDesc>("") == "byte 0: TensorDesc.data_type is missing");
     CHECK(refusal<TensorDesc>("0805 10") == "byte 3: TensorDesc.dims needs 1 bytes, 0 are left");
     CHECK(refusal<TensorDesc>("0805 1080") == "byte 4: TensorDesc.dims needs 1 bytes, 0 are left");
+    CHECK(refusal<TensorDesc>("0805 80") == "byte 3: TensorDesc needs 1 bytes, 0 are left");
     CHECK(refusal<TensorDesc>("0805 0805") == "byte 2: TensorDesc.data_type is there twice");
     CHECK(refusal<TensorDesc>("0805 00") == "byte 2: TensorDesc.0 is no field: numbers of fields are in [1, 2^29)");
     CHECK(refusal<TensorDesc>("0805 0000") == "byte 2: TensorDesc.0 is no field: numbers of fields are in [1, 2^29)");

@@ -12,7 +12,8 @@ inline std::size_t invalid_utf8(std::string_view text) noexcept {
     auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     for (std::size_t i = 0; i < text.size();) {
         unsigned const first = byte(i);
-        std::size_t const more = first < 0x80 ? 0 : first < 0xC2 ? 4 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : first < 0xF5 ? 3 : 4;
+        std::size_t more = 0;
+        if (first >= 0x80) more = first < 0xC2 || first > 0xF4 ? 4 : first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
         if (more == 4 || more >= text.size() - i) return i;
         for (std::size_t k = 1; k <= more; ++k) {
             unsigned const low = k > 1 ? 0x80 : first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;

@@ -22,7 +22,9 @@ namespace rowan::inline v0 {
 namespace detail {
 
 template <class T>
-concept descriptor = requires { message<T>::descriptor; };
+concept descriptor = requires {
+    message<T>::descriptor;
+};
 
 // Reading: the bytes have been checked, so that only memory can fail.
 
@@ -128,9 +130,11 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
             return message<T>::visit(x, field->tag, [&](auto& member) { return read_field(in, member); });
         }
         auto const& x = *static_cast<T const*>(field->message);
-        bool const optional = PB_HTYPE(field->type) == PB_HTYPE_OPTIONAL;
         return message<T>::visit(x, field->tag, [&](auto const& member) {
-            return (optional && is_fresh<T>(member, field->tag)) || write_field(out, field, member);
+            if constexpr (!requires { member.has_value(); }) {
+                if (PB_HTYPE(field->type) == PB_HTYPE_OPTIONAL && is_fresh<T>(member, field->tag)) return true;
+            }
+            return write_field(out, field, member);
         });
     } catch (...) {  // no exception goes through C
         return false;
@@ -150,7 +154,8 @@ Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0) {
     detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset);
     Desc desc;
     pb_istream_t in = pb_istream_from_buffer(reinterpret_cast<pb_byte_t const*>(bytes.data()), bytes.size());
-    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc)) throw std::bad_alloc();  // nothing else is left that could fail
+    if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc))
+        throw std::bad_alloc();  // nothing else is left that could fail
     detail::message_rules<Desc>::whole(desc, offset, std::string(detail::message<Desc>::wire.name));
     return desc;
 }

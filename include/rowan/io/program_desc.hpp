@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/io/attribute.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/var_desc.hpp>
@@ -10,11 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <set>
-#include <span>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -68,8 +65,9 @@ struct message_rules<ProgramDesc> : NoRules {
             std::string const at = path + ".blocks[" + std::to_string(b) + "]";
             auto const expect = [&](std::string const& field, std::int64_t value, std::int64_t low, std::int64_t end) {
                 if (value >= low && value < end) return;
-                throw FormatError(offset, at + field, "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
-                                                          std::to_string(end) + ")");
+                throw FormatError(offset, at + field,
+                                  "is " + std::to_string(value) + ", which is not in [" + std::to_string(low) + ", " +
+                                      std::to_string(end) + ")");
             };
             auto const self = static_cast<std::int64_t>(b);
             expect(".idx", block.idx, self, self + 1);
@@ -77,7 +75,9 @@ struct message_rules<ProgramDesc> : NoRules {
             expect(".forward_block_idx", block.forward_block_idx, -1, count);
             if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
             if (depth[b] > ProgramDesc::max_depth) {
-                throw FormatError(offset, at, "is in " + std::to_string(depth[b] - 1) + " others, expected fewer than " + std::to_string(ProgramDesc::max_depth));
+                throw FormatError(offset, at,
+                                  "is in " + std::to_string(depth[b] - 1) + " others, expected fewer than " +
+                                      std::to_string(ProgramDesc::max_depth));
             }
             message_rules<BlockDesc>::whole(block, offset, at);
             for (std::size_t i = 0; i < block.ops.size(); ++i) {
@@ -93,11 +93,11 @@ struct message_rules<ProgramDesc> : NoRules {
     }
 };
 
-#define ROWAN_FIELDS(X, T)                \
-    X(T, REQUIRED, INT32, idx, 1)         \
-    X(T, REQUIRED, INT32, parent_idx, 2)  \
-    X(T, REPEATED, MESSAGE, vars, 3)      \
-    X(T, REPEATED, MESSAGE, ops, 4)       \
+#define ROWAN_FIELDS(X, T)               \
+    X(T, REQUIRED, INT32, idx, 1)        \
+    X(T, REQUIRED, INT32, parent_idx, 2) \
+    X(T, REPEATED, MESSAGE, vars, 3)     \
+    X(T, REPEATED, MESSAGE, ops, 4)      \
     X(T, OPTIONAL, INT32, forward_block_idx, 5)
 ROWAN_MESSAGE(BlockDesc, ROWAN_FIELDS)
 #undef ROWAN_FIELDS

@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 /// Element type and dims. Its bytes are those of Paddle's TensorDesc.
 struct TensorDesc {
     std::int32_t data_type = dtype<float>::wire;  ///< dtype<T>::wire
-    std::vector<std::int64_t> dims{};               ///< UNK where a dim is not known
+    std::vector<std::int64_t> dims{};             ///< UNK where a dim is not known
 
     friend bool operator==(TensorDesc const&, TensorDesc const&) = default;
 };
@@ -37,9 +37,10 @@ struct DataType {
 };
 
 /// The element types that have a number in every protobuf message of this kind. Those of users are numbered from 1000 on.
-inline constexpr DataType data_types[] = {
-    {0, "bool"},   {1, "i16"},  {2, "i32"},  {3, "i64"},  {4, "f16"},   {5, "f32"},       {6, "f64"},      {19, "size"}, {20, "u8"},
-    {21, "i8"},    {22, "bf16"}, {23, "c64"}, {24, "c128"}, {32, "f8_e4m3"}, {33, "f8_e5m2"}, {36, "u16"}, {37, "u32"}, {38, "u64"}};
+inline constexpr DataType data_types[] = {{0, "bool"},  {1, "i16"},  {2, "i32"},   {3, "i64"},      {4, "f16"},
+                                          {5, "f32"},   {6, "f64"},  {19, "size"}, {20, "u8"},      {21, "i8"},
+                                          {22, "bf16"}, {23, "c64"}, {24, "c128"}, {32, "f8_e4m3"}, {33, "f8_e5m2"},
+                                          {36, "u16"},  {37, "u32"}, {38, "u64"}};
 
 /// "f32", of a user's type "element type 1000", of what is none "".
 inline std::string data_type_text(std::int32_t data_type) {
@@ -53,7 +54,8 @@ template <>
 struct message_rules<TensorDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 1 && data_type_text(static_cast<std::int32_t>(v.number)).empty()) {
-            v.refuse("is " + std::to_string(v.number) + ", which is no element type; those of users have numbers from 1000 on");
+            v.refuse("is " + std::to_string(v.number) +
+                     ", which is no element type; those of users have numbers from 1000 on");
         }
         if (tag == 2 && v.number < UNK) v.refuse("is " + std::to_string(v.number) + ", expected a count or -1");
     }
@@ -62,17 +64,18 @@ struct message_rules<TensorDesc> : NoRules {
 template <>
 struct message_rules<LodTensorDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
-        if (tag == 2 && (v.number < 0 || v.number > 16)) v.refuse("is " + std::to_string(v.number) + ", which is not in [0, 17)");
+        if (tag == 2 && (v.number < 0 || v.number > 16))
+            v.refuse("is " + std::to_string(v.number) + ", which is not in [0, 17)");
     }
 };
 
-#define ROWAN_FIELDS(X, T)                     \
+#define ROWAN_FIELDS(X, T)              \
     X(T, REQUIRED, INT32, data_type, 1) \
     X(T, REPEATED, INT64, dims, 2)
 ROWAN_MESSAGE(TensorDesc, ROWAN_FIELDS)
 #undef ROWAN_FIELDS
 
-#define ROWAN_FIELDS(X, T)                  \
+#define ROWAN_FIELDS(X, T)             \
     X(T, REQUIRED, MESSAGE, tensor, 1) \
     X(T, OPTIONAL, INT32, lod_level, 2)
 ROWAN_MESSAGE(LodTensorDesc, ROWAN_FIELDS)
@@ -94,7 +97,8 @@ inline std::string to_string(TensorDesc const& desc) {
 /// "i64[UNK], 2 levels"
 inline std::string to_string(LodTensorDesc const& desc) {
     std::string text = to_string(desc.tensor);
-    if (desc.lod_level != 0) text.append(", ").append(std::to_string(desc.lod_level)).append(desc.lod_level == 1 ? " level" : " levels");
+    if (desc.lod_level != 0)
+        text.append(", ").append(std::to_string(desc.lod_level)).append(desc.lod_level == 1 ? " level" : " levels");
     return text;
 }
 

@@ -19,9 +19,9 @@ struct VarDesc {
     std::string name{};
     VarType type = VarType::LOD_TENSOR;
     std::optional<LodTensorDesc> lod_desc{};
-    std::optional<TensorDesc> selected_rows_desc{};  ///< dims are those that the rows stand for: the first is the height
-    bool persistable = false;                      ///< outlives a batch, as parameters do
+    std::optional<TensorDesc> selected_rows_desc{};    ///< of what the rows stand for: the first dim is the height
     std::optional<LodTensorDesc> tensor_array_desc{};  ///< of one element
+    bool persistable = false;                          ///< outlives a batch, as parameters do
 
     friend bool operator==(VarDesc const&, VarDesc const&) = default;
 };
@@ -38,7 +38,8 @@ template <>
 struct message_rules<VarDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 1) v.name();
-        if (tag == 2 && var_type_text(v.number).empty()) v.refuse("is " + std::to_string(v.number) + ", which is no kind of variable");
+        if (tag == 2 && var_type_text(v.number).empty())
+            v.refuse("is " + std::to_string(v.number) + ", which is no kind of variable");
     }
     static void all(WireSeen const& seen) {
         std::int64_t const type = seen.number[1];
@@ -53,12 +54,12 @@ struct message_rules<VarDesc> : NoRules {
     }
 };
 
-#define ROWAN_FIELDS(X, T)                            \
-    X(T, REQUIRED, STRING, name, 1)                   \
-    X(T, REQUIRED, ENUM, type, 2)                     \
-    X(T, OPTIONAL, MESSAGE, lod_desc, 3)              \
-    X(T, OPTIONAL, MESSAGE, selected_rows_desc, 4)    \
-    X(T, OPTIONAL, BOOL, persistable, 5)              \
+#define ROWAN_FIELDS(X, T)                         \
+    X(T, REQUIRED, STRING, name, 1)                \
+    X(T, REQUIRED, ENUM, type, 2)                  \
+    X(T, OPTIONAL, MESSAGE, lod_desc, 3)           \
+    X(T, OPTIONAL, MESSAGE, selected_rows_desc, 4) \
+    X(T, OPTIONAL, BOOL, persistable, 5)           \
     X(T, OPTIONAL, MESSAGE, tensor_array_desc, 6)
 ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 #undef ROWAN_FIELDS
