@@ -1,6 +1,8 @@
 // tests/exceptions/desc.cpp: memory that ends while a descriptor is encoded or decoded: std::bad_alloc, which has not gone through nanopb.
 #include "failing_new.hpp"
 
+#include <rowan/io/desc.hpp>
+
 #include "catch.hpp"
 #include "io/descs.hpp"
 

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <span>
 
 namespace rowan::inline v0::detail {
 
@@ -66,42 +67,40 @@ constexpr std::array<pb_msgdesc_t const*, n + 1> present(pb_msgdesc_t const* con
     return all;
 }
 
+constexpr pb_size_t required_fields(std::span<WireField const> fields) {
+    pb_size_t n = 0;
+    for (auto const& field : fields) n = static_cast<pb_size_t>(n + field.required);
+    return n;
+}
+
 }  // namespace rowan::inline v0::detail
 
 // What one field gives to each part of a message. A field is (struct, REQUIRED or OPTIONAL or REPEATED, protobuf type, member, number).
 #define ROWAN_FIELD_INFO(T, rule, type, member, number) PB_GEN_FIELD_INFO_AUTO(T, CALLBACK, rule, type, member, number)
 #define ROWAN_FIELD_ASSERT(T, rule, type, member, number) PB_GEN_FIELD_INFO_ASSERT_AUTO(T, CALLBACK, rule, type, member, number)
-#define ROWAN_FIELD_COUNT(T, rule, type, member, number) PB_GEN_FIELD_COUNT(T, CALLBACK, rule, type, member, number)
-#define ROWAN_FIELD_REQUIRED(T, rule, type, member, number) PB_GEN_REQ_FIELD_COUNT(T, CALLBACK, rule, type, member, number)
-#define ROWAN_FIELD_LARGEST(T, rule, type, member, number) PB_GEN_LARGEST_TAG(T, CALLBACK, rule, type, member, number)
 #define ROWAN_FIELD_MESSAGE(T, rule, type, member, number) submessage<decltype(T::member)>(),
-#define ROWAN_FIELD_WIRE(T, rule, type, member, number)                                                        \
+#define ROWAN_FIELD_WIRE(T, rule, type, member, number) \
     WireField{#member, number, PB_HTYPE_##rule == PB_HTYPE_REQUIRED, PB_HTYPE_##rule == PB_HTYPE_REPEATED, \
               wire_kind_of<decltype(T::member)>(), wire_submessage<decltype(T::member)>()},
 #define ROWAN_FIELD_VISIT(T, rule, type, member, number) \
     case number: return f(x.member);
 
 /// Makes the struct T, whose fields FIELDS(X, T) lists in ascending order of their numbers, a message. In namespace rowan::v0::detail.
-#define ROWAN_MESSAGE(T, FIELDS)                                                                                \
-    template <>                                                                                                 \
-    struct message<T> {                                                                                         \
-        static constexpr WireField fields[] = {FIELDS(ROWAN_FIELD_WIRE, T)};                                    \
-        static_assert(std::size(fields) <= WireSeen::max_fields);                                               \
-        static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all};          \
-        static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0};                                \
-        static constexpr auto messages = present({FIELDS(ROWAN_FIELD_MESSAGE, T)});                             \
-        static constexpr pb_msgdesc_t descriptor{info,                                                          \
-                                                 messages.data(),                                               \
-                                                 nullptr,                                                       \
-                                                 message_field<T>,                                              \
-                                                 0 FIELDS(ROWAN_FIELD_COUNT, T),                                \
-                                                 0 FIELDS(ROWAN_FIELD_REQUIRED, T),                             \
-                                                 0 FIELDS(ROWAN_FIELD_LARGEST, T)};                             \
-        FIELDS(ROWAN_FIELD_ASSERT, T)                                                                           \
-        /* f of the member whose number is `tag` */                                                             \
-        template <class X, class F>                                                                             \
-        static bool visit(X& x, pb_size_t tag, F const& f) {                                                    \
-            switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) }                                                       \
-            return true;                                                                                        \
-        }                                                                                                       \
+#define ROWAN_MESSAGE(T, FIELDS) \
+    template <> \
+    struct message<T> { \
+        static constexpr WireField fields[]{FIELDS(ROWAN_FIELD_WIRE, T)}; \
+        static_assert(std::size(fields) <= WireSeen::max_fields); \
+        static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all}; \
+        static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0}; \
+        static constexpr auto messages = present({FIELDS(ROWAN_FIELD_MESSAGE, T)}); \
+        static constexpr pb_msgdesc_t descriptor{info, messages.data(), nullptr, message_field<T>, \
+                                                 std::size(fields), required_fields(fields), std::end(fields)[-1].tag}; \
+        FIELDS(ROWAN_FIELD_ASSERT, T) \
+        /* f of the member whose number is `tag` */ \
+        template <class X, class F> \
+        static bool visit(X& x, pb_size_t tag, F const& f) { \
+            switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) } \
+            return true; \
+        } \
     };
