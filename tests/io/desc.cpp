@@ -23,6 +23,14 @@ using Bytes = std::vector<std::byte>;
 static_assert(detail::message<TensorDesc>::descriptor.field_count == 2);
 static_assert(detail::message<ProgramDesc>::descriptor.largest_tag == 4);
 
+template <class T>
+concept encodable = requires(T const& x, Bytes const& bytes) {
+    encode(x);
+    decode<T>(bytes);
+};
+static_assert(encodable<TensorDesc> && encodable<LodTensorDesc> && encodable<VarDesc> && encodable<OpDesc> && encodable<ProgramDesc>);
+static_assert(!encodable<Attribute> && !encodable<int>);
+
 Bytes from_hex(std::string const& text) {
     Bytes bytes;
     std::istringstream in(text);

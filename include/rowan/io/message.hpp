@@ -21,8 +21,13 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// A struct that is written as another one, its fields_type.
 template <class T>
-concept descriptor = requires {
+concept converted = requires {
+    typename message<T>::fields_type;
+};
+template <class T>
+concept descriptor = !converted<T> && requires {
     message<T>::descriptor;
 };
 
@@ -30,7 +35,7 @@ concept descriptor = requires {
 
 template <class T>
 bool read_value(pb_istream_t* in, T& x) {
-    if constexpr (requires { typename message<T>::fields_type; }) {
+    if constexpr (converted<T>) {
         typename message<T>::fields_type fields;
         if (!read_value(in, fields)) return false;
         x = message<T>::from_fields(std::move(fields));
@@ -87,7 +92,7 @@ bool is_fresh(Member const& member, pb_size_t tag) {
 
 template <class T>
 bool write_value(pb_ostream_t* out, pb_field_iter_t const* field, T const& x) {
-    if constexpr (requires { typename message<T>::fields_type; }) {
+    if constexpr (converted<T>) {
         return write_value(out, field, message<T>::to_fields(x));
     } else if constexpr (descriptor<T>) {
         return pb_encode_tag(out, PB_WT_STRING, field->tag) && pb_encode_submessage(out, &message<T>::descriptor, &x);
