@@ -284,6 +284,7 @@ TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]")
         CAPTURE(hex(as_bytes(bad)));
         CHECK(var("a" + bad) == "byte 2: VarDesc.name is not UTF-8 at position 1");
     }
+    CHECK(refusal<VarDesc>("1000 0a0261c2 800100") == "byte 4: VarDesc.name is not UTF-8 at position 1");  // the next field begins as if it went on
     CHECK(unencodable(OpDesc{.type = ""}) == "byte 2: OpDesc.type is empty, and should be a name");
     CHECK(unencodable(OpDesc{.inputs = {{"", {}}}, .type = "x"}) == "byte 4: OpDesc::Var.parameter is empty, and should be a name");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {""}}}, .type = "x"}) == "taken");
