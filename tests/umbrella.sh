@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/umbrella.sh: rowan/<room>.hpp must include every header of its room, and rowan/rowan.hpp every room. Of io it includes the headers
-# one by one, but none that reaches nanopb.
+# tests/umbrella.sh: rowan/<room>.hpp must include every header of its room and none that is not there, and rowan/rowan.hpp every room. Of io
+# it includes the headers one by one, but none that reaches nanopb.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../include"
 
@@ -11,6 +11,15 @@ wants() { # UMBRELLA HEADER
         failed=1
     fi
 }
+
+for umbrella in rowan/*.hpp; do
+    while read -r header; do
+        if [[ ! -f $header ]]; then
+            echo "$umbrella includes <$header>, which is not there"
+            failed=1
+        fi
+    done < <(sed -nE 's/^#include <(rowan\/.+)>$/\1/p' "$umbrella")
+done
 
 # reached HEADER: all of our headers that it includes, directly or not.
 reached() {

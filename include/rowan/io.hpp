@@ -3,7 +3,6 @@
 
 #include <rowan/io/attribute.hpp>
 #include <rowan/io/desc.hpp>
-#include <rowan/io/forward_ops.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
