@@ -20,27 +20,38 @@ public:
 class IndexError : public Error {
 public:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-        : Error(field + "[" + std::to_string(position) + "] = " + std::to_string(value) + " is not in [0, " +
-                std::to_string(bound) + ")"),
-          field_(std::move(field)), position_(position), value_(value), bound_(bound) {}
+        : IndexError(std::move(field), position, value, bound,
+                     text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
 
     /// A position that is wrong for another reason: `slots[3] was never written`.
     IndexError(std::string field, std::size_t position, std::string const& reason)
-        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)), position_(position),
-          value_(static_cast<std::int64_t>(position)), bound_(value_) {}
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(position),
+                     static_cast<std::int64_t>(position), reason) {}
 
     /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
-        : Error(field + "[" + std::to_string(position) + "] = " + std::to_string(value) + " " + reason),
-          field_(std::move(field)), position_(position), value_(value), bound_(value) {}
+        : IndexError(std::move(field), position, value, value, text(value, reason)) {}
 
     std::string const& field() const noexcept { return field_; }
     std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
     std::int64_t value() const noexcept { return value_; }
     std::int64_t bound() const noexcept { return bound_; }  ///< values in [0, bound) are good
 
+    /// The same of another field, at another position there: of what the field was made from.
+    IndexError moved_to(std::string field, std::size_t position) const {
+        return IndexError(std::move(field), position, value_, bound_, reason_);
+    }
+
 private:
-    std::string field_;
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason)
+        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
+          reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+
+    static std::string text(std::int64_t value, std::string const& reason) {
+        return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+    }
+
+    std::string field_, reason_;
     std::size_t position_;
     std::int64_t value_;
     std::int64_t bound_;
@@ -66,10 +77,12 @@ private:
 /// A number that no computation can use: `learning_rate is nan, expected a finite number`.
 class ValueError : public Error {
 public:
-    ValueError(std::string field, double value, std::string const& expected)
-        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)), value_(value) {}
+    ValueError(std::string field, double value, std::string expected)
+        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
+          expected_(std::move(expected)), value_(value) {}
 
     std::string const& field() const noexcept { return field_; }
+    std::string const& expected() const noexcept { return expected_; }
     double value() const noexcept { return value_; }
 
 private:
@@ -78,23 +91,25 @@ private:
         return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
     }
 
-    std::string field_;
+    std::string field_, expected_;
     double value_;
 };
 
 /// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
-    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string const& reason)
+    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
         : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
                 " " + reason),
-          level_(level), position_(position), value_(value) {}
+          reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
 
     std::size_t level() const noexcept { return level_; }
     std::size_t position() const noexcept { return position_; }
     std::int64_t value() const noexcept { return value_; }
+    std::string const& reason() const noexcept { return reason_; }
 
 private:
+    std::string reason_;
     std::size_t level_;
     std::size_t position_;
     std::int64_t value_;

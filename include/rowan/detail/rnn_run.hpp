@@ -168,24 +168,45 @@ private:
         return value;
     }
 
+    // For rows [first, first + rows) of the part.
     template <class In, class Out>
-    void run(StepOp const& op, In const& in, Out const& out) {
+    void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
         inputs_.clear();
         outputs_.clear();
         for (Place const& place : op.in) inputs_.push_back(&in(place));
         for (Place const& place : op.out) outputs_.push_back(&out(place));
         Operator const& o = *op.op;
-        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        run_named(o, [&] {
+            try {
+                o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+            } catch (IndexError const& e) {
+                throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
+            }
+        });
     }
     void run_whole(StepOp const& op) {
         run(
-            op, [&](Place const& place) -> Value& { return whole(place); },
+            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
             [&](Place const& place) -> Value& { return part_.packed[place.number]; });
     }
     void run_step(StepOp const& op, std::size_t t) {
         run(
-            op, [&](Place const& place) -> Value& { return step_value(place, t); },
+            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
+            [&](Place const& place) -> Value& { return step_value(place, t); },
             [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+    }
+
+    // Rows stand in the order of steps: where in the batch is what an operator has complained of?
+    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+        auto const slots = op.op->code->inputs;
+        auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
+            return e.position();
+        std::size_t size = 1;
+        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
+        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
+        std::size_t const width = size / rows;
+        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
     }
 
     void const* device_;

@@ -33,25 +33,6 @@ inline std::string describe(Operator const& op) {
     return text.append(op.inputs.empty() ? "()" : ")");
 }
 
-/// What of an error's text follows these first characters and this mark.
-inline std::string text_after(Error const& e, std::size_t first, std::string const& mark) {
-    std::string_view const text = e.what();
-    std::size_t const at = text.find(mark, first);
-    return std::string(at == text.npos ? text : text.substr(at + mark.size()));
-}
-
-/// The same error, its field named by `field`.
-template <class Field>
-IndexError renamed(IndexError const& e, Field const& field) {
-    std::string const at = std::string("[").append(std::to_string(e.position())).append("] ");
-    std::string const value = std::string("= ").append(std::to_string(e.value())).append(" ");
-    std::string reason = text_after(e, e.field().size(), at);
-    if (!reason.starts_with(value)) return IndexError(field(e.field()), e.position(), reason);
-    reason.erase(0, value.size());
-    if (reason.starts_with("is not in [0, ")) return IndexError(field(e.field()), e.position(), e.value(), e.bound());
-    return IndexError(field(e.field()), e.position(), e.value(), reason);
-}
-
 /// Runs f; its error names the operator, too.
 template <class F>
 void run_named(Operator const& op, F const& f) {
@@ -59,17 +40,16 @@ void run_named(Operator const& op, F const& f) {
     try {
         f();
     } catch (IndexError const& e) {
-        throw renamed(e, field);
+        throw e.moved_to(field(e.field()), e.position());
     } catch (ShapeError const& e) {
         throw ShapeError(field(e.field()), e.actual(), e.expected());
     } catch (TypeError const& e) {
         throw TypeError(field(e.field()), e.actual(), e.expected());
     } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), text_after(e, e.field().size(), ", expected "));
+        throw ValueError(field(e.field()), e.value(), e.expected());
     } catch (LodError const& e) {  // begins with the offset
-        std::string const value = std::string("] = ").append(std::to_string(e.value())).append(" ");
-        std::string reason = text_after(e, 0, value);
-        throw LodError(e.level(), e.position(), e.value(), reason.append(", in ").append(describe(op)));
+        throw LodError(e.level(), e.position(), e.value(),
+                       std::string(e.reason()).append(", in ").append(describe(op)));
     }
 }
 
