@@ -29,18 +29,6 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The spec that a descriptor of a variable declares.
-inline VarSpec spec_of(VarDesc const& desc) {
-    LodTensorDesc const none{};
-    if (desc.type == VarType::STEP_SCOPES) return {desc.type, none.tensor.data_type, {}, 0};
-    LodTensorDesc const& of = desc.lod_desc ? *desc.lod_desc : desc.tensor_array_desc ? *desc.tensor_array_desc : none;
-    if (!desc.lod_desc && !desc.tensor_array_desc)
-        throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
-    VarSpec spec{desc.type, of.tensor.data_type, {}, static_cast<std::size_t>(of.lod_level)};
-    for (std::int64_t const dim : of.tensor.dims) spec.dims.push_back(dim);
-    return spec;
-}
-
 template <class Ops, class Device, class... T>
 class ProgramReader {
 public:

@@ -56,14 +56,8 @@ private:
     // A variable of the block's own, declared once.
     void declare(std::int32_t block, Variable const& v) {
         if (!declared_.insert(&v).second) return;
-        VarSpec const& s = v.spec();
-        VarDesc desc{.name = name(v), .type = s.type, .persistable = v.role() == Role::parameter};
-        LodTensorDesc of{.tensor = {s.dtype, {s.dims.begin(), s.dims.end()}},
-                         .lod_level = static_cast<std::int32_t>(s.lod_level)};
-        if (s.type == VarType::LOD_TENSOR) desc.lod_desc = std::move(of);
-        if (s.type == VarType::SELECTED_ROWS) desc.selected_rows_desc = std::move(of.tensor);
-        if (s.type == VarType::TENSOR_ARRAY) desc.tensor_array_desc = std::move(of);
-        program_.blocks[static_cast<std::size_t>(block)].vars.push_back(std::move(desc));
+        program_.blocks[static_cast<std::size_t>(block)].vars.push_back(
+            describe(name(v), v.spec(), v.role() == Role::parameter));
     }
 
     std::string const& name(Variable const& v) const { return names_.at(&v); }

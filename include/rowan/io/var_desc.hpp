@@ -1,6 +1,7 @@
 // rowan/io/var_desc.hpp: VarDesc, a variable as a protobuf message.
 #pragma once
 
+#include <rowan/core/error.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -65,6 +67,34 @@ ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 #undef ROWAN_FIELDS
 
 }  // namespace detail
+
+/// What a descriptor says of a variable.
+inline VarDesc describe(std::string name, VarSpec const& spec, bool persistable = false) {
+    VarDesc desc{.name = std::move(name), .type = spec.type, .persistable = persistable};
+    LodTensorDesc value{.tensor = {spec.dtype, {spec.dims.begin(), spec.dims.end()}},
+                        .lod_level = static_cast<std::int32_t>(spec.lod_level)};
+    if (spec.type == VarType::LOD_TENSOR) desc.lod_desc = std::move(value);
+    if (spec.type == VarType::SELECTED_ROWS) desc.selected_rows_desc = std::move(value.tensor);
+    if (spec.type == VarType::TENSOR_ARRAY) desc.tensor_array_desc = std::move(value);
+    return desc;
+}
+
+/// The spec that a descriptor declares.
+/// errors   GraphError if it has no description of its value; ShapeError if there are more dims than a variable has
+inline VarSpec spec_of(VarDesc const& desc) {
+    if (desc.type == VarType::STEP_SCOPES) return {desc.type, dtype<float>::wire, {}, 0};
+    TensorDesc const* const tensor = desc.lod_desc             ? &desc.lod_desc->tensor
+                                     : desc.selected_rows_desc ? &*desc.selected_rows_desc
+                                     : desc.tensor_array_desc  ? &desc.tensor_array_desc->tensor
+                                                               : nullptr;
+    if (tensor == nullptr)
+        throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
+    VarSpec spec{desc.type, tensor->data_type, {}, 0};
+    for (std::int64_t const dim : tensor->dims) spec.dims.push_back(dim);
+    if (desc.lod_desc) spec.lod_level = static_cast<std::size_t>(desc.lod_desc->lod_level);
+    if (desc.tensor_array_desc) spec.lod_level = static_cast<std::size_t>(desc.tensor_array_desc->lod_level);
+    return spec;
+}
 
 /// "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable"
 inline std::string to_string(VarDesc const& desc) {
