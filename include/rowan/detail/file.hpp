@@ -21,6 +21,7 @@ namespace rowan::inline v0::detail {
 
 /// What rowan asks of the operating system. Tests bring one that fails.
 struct PosixFiles {
+    static ssize_t pread(int file, void* to, std::size_t n, off_t offset) { return ::pread(file, to, n, offset); }
     static int open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
     static ssize_t write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
     static int fsync(int file) { return ::fsync(file); }
@@ -33,11 +34,23 @@ struct PosixFiles {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
+/// Calls again what a signal has interrupted.
+template <class Call>
+auto uninterrupted(Call const& call) {
+    for (;;) {
+        auto const result = call();
+        if (result >= 0 || errno != EINTR) return result;
+    }
+}
+
 /// A file that is open for reading, whose size is known.
 class InputFile {
 public:
     /// errors   IoError if it cannot be opened or is no regular file
-    explicit InputFile(std::string path) : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    explicit InputFile(std::string path)
+        : path_(std::move(path)),
+          // not to wait for the other end of a pipe, before that is refused
+          file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
         if (file_ < 0) throw_io("open", path_);
         struct stat about {};
         int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
@@ -58,10 +71,11 @@ public:
 
     /// Fills `to` with the bytes from `offset` on.
     /// errors   IoError if the system refuses, or the file has become shorter
+    template <class Files = PosixFiles>
     void read(std::uint64_t offset, std::span<std::byte> to) const {
         while (!to.empty()) {
-            ssize_t const n = ::pread(file_, to.data(), to.size(), static_cast<off_t>(offset));
-            if (n < 0 && errno == EINTR) continue;
+            ssize_t const n =
+                uninterrupted([&] { return Files::pread(file_, to.data(), to.size(), static_cast<off_t>(offset)); });
             if (n < 0) throw_io("read", path_);
             if (n == 0) throw IoError("read", path_, "the file has become shorter", EIO);
             to = to.subspan(static_cast<std::size_t>(n));
@@ -84,14 +98,14 @@ inline Buffer<std::byte> read_file(std::string const& path) {
 }
 
 /// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
-/// `commit` returns, what was there stays as it was and nothing is left behind.
+/// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
     explicit AtomicFile(std::string path) : path_(std::move(path)) {
         for (int k = 0; file_ < 0; ++k) {
             part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-            file_ = Files::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            file_ = open(part_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
             if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
         }
     }
@@ -102,30 +116,42 @@ public:
         if (!part_.empty()) Files::unlink(part_.c_str());
     }
 
+    /// errors   IoError if the system refuses
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
-            ssize_t const n = Files::write(file_, bytes.data(), bytes.size());
-            if (n < 0 && errno == EINTR) continue;
+            ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
             if (n < 0) throw_io("write", part_);
+            if (n == 0) throw_io("write", part_, ENOSPC);
             bytes = bytes.subspan(static_cast<std::size_t>(n));
         }
     }
 
+    /// errors   IoError if the system refuses: the old file is there then; or the new one, if only the flush of its folder has failed
     void commit() {
-        if (Files::fsync(file_) != 0) throw_io("fsync", part_);
+        std::size_t const slash = path_.rfind('/');
+        std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        struct Folder {
+            int file;
+            ~Folder() {
+                if (file >= 0) Files::close(file);
+            }
+        } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+        if (folder.file < 0) throw_io("open", name);
+        if (fsync(file_) != 0) throw_io("fsync", part_);
         if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
         if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
         part_.clear();
-        std::size_t const slash = path_.rfind('/');
-        std::string const folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-        int const f = Files::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-        if (f < 0) throw_io("open", folder);
-        int const code = Files::fsync(f) != 0 ? errno : 0;
-        Files::close(f);
-        if (code != 0) throw_io("fsync", folder, code);
+        if (fsync(folder.file) != 0) throw_io("fsync", name);
     }
 
 private:
+    static int open(std::string const& path, int flags) {
+        return uninterrupted([&] { return Files::open(path.c_str(), flags, 0666); });
+    }
+    static int fsync(int file) {
+        return uninterrupted([&] { return Files::fsync(file); });
+    }
+
     std::string path_, part_;
     int file_ = -1;
 };

@@ -1,0 +1,221 @@
+// tests/io/file.cpp: files that are written whole or not at all, bytes that are never read beyond their end, and checksums.
+#include <rowan/detail/byte_reader.hpp>
+#include <rowan/detail/crc32c.hpp>
+#include <rowan/detail/file.hpp>
+
+#include "catch.hpp"
+#include "files.hpp"
+
+#include <rapidcheck.h>
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <numeric>
+
+namespace {
+
+using namespace rowan;
+using namespace rowan::detail;
+using test::bytes_of, test::Bytes, test::FaultyFiles, test::Folder;
+
+void save(std::string const& path, std::span<std::byte const> first, std::span<std::byte const> second) {
+    AtomicFile<FaultyFiles> file(path);
+    file.write(first);
+    file.write(second);
+    file.commit();
+}
+
+Bytes numbers(std::size_t n) {
+    Bytes bytes(n);
+    for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13);
+    return bytes;
+}
+
+// One bit after the other, as the definition says.
+std::uint32_t slow_crc32c(std::span<std::byte const> bytes) {
+    std::uint32_t state = ~0U;
+    for (std::byte const b : bytes) {
+        state ^= std::to_integer<std::uint32_t>(b);
+        for (int bit = 0; bit < 8; ++bit) state = state >> 1 ^ ((state & 1) != 0 ? 0x82F63B78U : 0);
+    }
+    return ~state;
+}
+
+}  // namespace
+
+TEST_CASE("the checksum is CRC-32C", "[io][golden]") {
+    CHECK(crc32c(bytes_of("123456789")) == 0xE3069283U);
+    CHECK(crc32c({}) == 0);
+    CHECK(crc32c(Bytes(32)) == 0x8A9136AAU);  // RFC 3720, B.4
+    CHECK(crc32c(Bytes(32, std::byte{0xFF})) == 0x62A8AB43U);
+    Bytes ascending(32);
+    for (std::size_t i = 0; i < 32; ++i) ascending[i] = static_cast<std::byte>(i);
+    CHECK(crc32c(ascending) == 0x46DD794EU);
+}
+
+TEST_CASE("every way to compute the checksum gives that of single bits, at every length and alignment", "[io]") {
+    Bytes const bytes = numbers(40'000);
+    for (std::size_t const n : {0, 1, 7, 8, 9, 255, 256, 511, 512, 513, 767, 768, 1023, 4096, 12'287, 12'288, 12'289, 24'575, 24'576, 36'871}) {
+        for (std::size_t const first : {0, 1, 5, 64}) {
+            CAPTURE(n, first);
+            auto const part = std::span(bytes).subspan(first, n);
+            auto const want = slow_crc32c(part);
+            CHECK(crc32c(part) == want);
+            CHECK(~crc32c_portable(~0U, part.data(), n) == want);
+#ifdef ROWAN_CRC32C_X86
+            if (__builtin_cpu_supports("sse4.2")) CHECK(~crc32c_sse42(~0U, part.data(), n) == want);
+#endif
+        }
+    }
+}
+
+TEST_CASE("a checksum is joined of those of parts, on any number of threads", "[io]") {
+    for (std::size_t const n : {0, 1, 262'143, 262'144, 262'145, 9'000'000}) {
+        Bytes const bytes = numbers(n);
+        for (int const threads : {1, 2, 3}) CHECK(crc32c(Cpu{threads}, bytes) == crc32c(bytes));
+    }
+    CHECK(rc::check([](std::vector<std::uint8_t> const& a, std::vector<std::uint8_t> const& b) {
+        auto all = a;
+        all.insert(all.end(), b.begin(), b.end());
+        auto const sum = [](auto const& x) { return crc32c(std::as_bytes(std::span(x))); };
+        RC_ASSERT(crc32c_joined(sum(a), sum(b), b.size()) == sum(all));
+    }));
+    // More bytes than 2^61: their bits are not counted with 64 bits.
+    CHECK(crc32c_zeros(std::uint64_t{1} << 62) == crc32c_product(crc32c_zeros(std::uint64_t{1} << 61), crc32c_zeros(std::uint64_t{1} << 61)));
+}
+
+TEST_CASE("bytes are read up to their end and never beyond", "[io][bad_input]") {
+    Bytes const bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}};
+    ByteReader reader(bytes, 100);
+    CHECK(reader.number<std::uint16_t>("a") == 0x0201);
+    CHECK((reader.position() == 102 && reader.left() == 3));
+    CHECK_THROWS_WITH(reader.number<std::uint32_t>("b"), "byte 102: b needs 4 bytes, 3 are left");
+    CHECK_THROWS_WITH(reader.bytes("c", ~std::uint64_t{0}), "byte 102: c needs 18446744073709551615 bytes, 3 are left");
+    CHECK_THROWS_WITH(reader.expect_end("d"), "byte 102: d ends here, but 3 bytes follow");
+    CHECK(reader.left() == 3);  // nothing was taken
+    CHECK(reader.bytes("c", 3)[2] == std::byte{5});
+    CHECK_NOTHROW(reader.expect_end("d"));
+    CHECK(reader.bytes("e", 0).empty());
+}
+
+TEST_CASE("a file is written whole, also with short writes and interruptions", "[io]") {
+    Folder const folder;
+    Bytes const bytes = numbers(1000);
+    auto const path = folder / "x";
+    write_file(path, bytes_of("old"));
+    FaultyFiles::state = {.most = 7};
+    save(path, std::span(bytes).first(300), std::span(bytes).subspan(300));
+    CHECK(test::read(path) == bytes);
+    std::size_t const calls = FaultyFiles::state.calls;
+    for (std::size_t n = 1; n <= calls; ++n) {
+        if (n == calls - 3 || n == calls - 2) continue;  // close, which is called once whatever it says, and rename
+        FaultyFiles::state = {.fail = n, .code = EINTR, .most = 7};
+        save(path, std::span(bytes).first(300), std::span(bytes).subspan(300));
+        CHECK(test::read(path) == bytes);
+    }
+    CHECK(folder.files() == 1);
+    write_file(folder / "empty", {});
+    CHECK(test::read(folder / "empty").empty());
+}
+
+TEST_CASE("wherever a write fails, the old file or the new one is there and nothing else", "[io]") {
+    Folder const folder;
+    auto const path = folder / "x";
+    auto const before = bytes_of("old"), after = bytes_of("new!");
+    for (bool const ever_after : {false, true}) {
+        for (std::size_t n = 1;; ++n) {
+            CAPTURE(n, ever_after);
+            write_file(path, before);
+            FaultyFiles::state = {.fail = n, .ever_after = ever_after, .code = ENOSPC};
+            bool threw = false;
+            try {
+                save(path, after.first(2), after.subspan(2));
+            } catch (IoError const& e) {
+                threw = true;
+                CHECK(e.code() == ENOSPC);
+                CHECK(std::string(e.what()).find(folder / "") != std::string::npos);
+            }
+            bool const flushes_folder = !FaultyFiles::state.log.empty() && test::read(path) == Bytes(after.begin(), after.end());
+            if (threw && !flushes_folder) CHECK(test::read(path) == Bytes(before.begin(), before.end()));
+            CHECK(folder.files() == 1);
+            if (!threw) {
+                CHECK(n > 7);
+                break;
+            }
+        }
+    }
+}
+
+TEST_CASE("a file that is not finished leaves no trace", "[io]") {
+    Folder const folder;
+    {
+        AtomicFile<> file(folder / "x");
+        file.write(bytes_of("half"));
+        CHECK(folder.files() == 1);
+        AtomicFile<> second(folder / "x");  // has another name
+        CHECK(folder.files() == 2);
+    }
+    CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a file is flushed before it takes its name, and its folder after", "[io]") {
+    Folder const folder;
+    FaultyFiles::state = {};
+    save(folder / "x", bytes_of("a"), bytes_of("b"));
+    std::string text;
+    for (auto const& step : FaultyFiles::state.log) text += step.name + (step.path == folder / "" ? " folder, " : ", ");
+    CHECK(text == "open, write, write, open folder, fsync, close, rename, fsync folder, close folder, ");
+    write_file("rowan_here", bytes_of("c"));  // in the folder where the program runs
+    CHECK(test::read("rowan_here").size() == 1);
+    std::filesystem::remove("rowan_here");
+}
+
+TEST_CASE("where the system allows no larger files, the old one stays", "[io]") {
+    Folder const folder;
+    auto const path = folder / "x";
+    Bytes const bytes = numbers(5000);
+    write_file(path, bytes_of("old"));
+    auto const handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit old{};
+    ::getrlimit(RLIMIT_FSIZE, &old);
+    for (rlim_t const limit : {rlim_t{1}, rlim_t{511}, rlim_t{512}, rlim_t{4095}, rlim_t{4096}, rlim_t{4999}, rlim_t{5000}}) {
+        rlimit small = old;
+        small.rlim_cur = limit;
+        ::setrlimit(RLIMIT_FSIZE, &small);
+        int code = 0;
+        try {
+            write_file(path, bytes);
+        } catch (IoError const& e) {
+            code = e.code();
+        }
+        ::setrlimit(RLIMIT_FSIZE, &old);
+        CAPTURE(limit);
+        CHECK(code == (limit < 5000 ? EFBIG : 0));
+        CHECK(test::read(path).size() == (limit < 5000 ? 3 : 5000));
+        CHECK(folder.files() == 1);
+    }
+    std::signal(SIGXFSZ, handler);
+}
+
+TEST_CASE("a file is read also in small pieces, and only as far as it is one", "[io]") {
+    Folder const folder;
+    auto const path = folder / "x";
+    Bytes const bytes = numbers(1000);
+    write_file(path, bytes);
+    InputFile const file(path);
+    CHECK((file.size() == 1000 && file.path() == path));
+    Bytes part(300);
+    FaultyFiles::state = {.fail = 3, .code = EINTR, .most = 7};
+    file.read<FaultyFiles>(200, part);
+    CHECK(std::ranges::equal(part, std::span(bytes).subspan(200, 300)));
+    FaultyFiles::state = {.fail = 3, .most = 7};
+    CHECK_THROWS_WITH(file.read<FaultyFiles>(200, part), "read " + path + ": Input/output error");
+    CHECK_THROWS_WITH(file.read(701, part), "read " + path + ": the file has become shorter");
+    CHECK_NOTHROW(file.read(700, part));
+    CHECK_THROWS_WITH(InputFile(folder / "none"), "open " + folder / "none: No such file or directory");
+    CHECK_THROWS_WITH(InputFile(folder / ""), "open " + folder / ": not a regular file");
+    ::mkfifo((folder / "pipe").c_str(), 0600);
+    CHECK_THROWS_AS(InputFile(folder / "pipe"), IoError);  // and does not wait for a writer
+    CHECK_THROWS_AS(write_file(folder / "no/such", bytes), IoError);
+}

@@ -1,0 +1,111 @@
+// tests/io/files.hpp: a folder for a test's files, and a system that refuses, interrupts, does less than was asked, and writes down what it did.
+#pragma once
+
+#include <rowan/detail/file.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace test {
+
+using Bytes = std::vector<std::byte>;
+
+/// A folder of this test alone, which goes with it.
+class Folder {
+public:
+    Folder() {
+        char name[] = "/tmp/rowan_XXXXXX";
+        path_ = ::mkdtemp(name);
+    }
+    Folder(Folder const&) = delete;
+    Folder& operator=(Folder const&) = delete;
+    ~Folder() { std::filesystem::remove_all(path_); }
+
+    std::string operator/(std::string const& name) const { return path_ + "/" + name; }
+    std::size_t files() const {
+        auto const all = std::filesystem::directory_iterator(path_);
+        return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+    }
+
+private:
+    std::string path_;
+};
+
+inline Bytes read(std::string const& path) {
+    auto const bytes = rowan::detail::read_file(path);
+    return {bytes.begin(), bytes.end()};
+}
+
+inline void write(std::string const& path, std::span<std::byte const> bytes) { rowan::detail::write_file(path, bytes); }
+
+inline std::span<std::byte const> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+
+/// What was asked of the system: `name` of `path`, with what was written.
+struct Operation {
+    std::string name, path, to;
+    Bytes bytes;
+};
+
+/// The system, except that its calls can be told to fail. `unlink` never does: who could then clean up?
+struct Faults {
+    std::size_t fail = 0;     // the n-th call from now on, counted from 1; 0: none
+    bool ever_after = false;  // and all later ones
+    int code = EIO;
+    std::size_t most = 1 << 30;  // bytes that are written or read at once
+    std::size_t calls = 0;
+    std::vector<Operation> log{};
+    std::map<int, std::string> open{};
+};
+
+struct FaultyFiles {
+    inline static Faults state;
+
+    static int open(char const* path, int flags, mode_t mode) {
+        if (refused()) return -1;
+        int const file = ::open(path, flags, mode);
+        state.open[file] = path;
+        return done("open", path), file;
+    }
+    static ssize_t write(int file, void const* bytes, std::size_t n) {
+        if (refused()) return -1;
+        ssize_t const written = ::write(file, bytes, std::min(n, state.most));
+        auto const* const first = static_cast<std::byte const*>(bytes);
+        if (written > 0) state.log.push_back({"write", state.open[file], "", {first, first + written}});
+        return written;
+    }
+    static ssize_t pread(int file, void* to, std::size_t n, off_t offset) {
+        if (refused()) return -1;
+        return ::pread(file, to, std::min(n, state.most), offset);
+    }
+    static int fsync(int file) { return refused() ? -1 : (done("fsync", state.open[file]), ::fsync(file)); }
+    static int close(int file) {
+        bool const fails = refused();
+        int const code = errno;
+        done("close", state.open[file]);
+        ::close(file);
+        errno = code;
+        return fails ? -1 : 0;
+    }
+    static int rename(char const* from, char const* to) {
+        if (refused()) return -1;
+        state.log.push_back({"rename", from, to, {}});
+        return ::rename(from, to);
+    }
+    static int unlink(char const* path) { return done("unlink", path), ::unlink(path); }
+
+private:
+    static bool refused() {
+        ++state.calls;
+        if (state.fail == 0 || state.calls < state.fail || (state.calls > state.fail && !state.ever_after)) return false;
+        errno = state.code;
+        return true;
+    }
+    static void done(char const* name, std::string const& path) { state.log.push_back({name, path, "", {}}); }
+};
+
+}  // namespace test
