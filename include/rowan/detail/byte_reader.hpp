@@ -13,7 +13,19 @@
 
 namespace rowan::inline v0::detail {
 
-static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and so must the machine be");
+static_assert(std::endian::native == std::endian::little,
+              "rowan's files are little-endian, and so must the machine be");
+
+/// errors   FormatError unless at least n bytes are left
+inline void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
+    if (n <= left) return;
+    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
+}
+
+/// errors   FormatError if any are left
+inline void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
+    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
+}
 
 /// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
 class ByteReader {
@@ -26,12 +38,15 @@ public:
 
     /// The next n bytes.
     std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
-        if (n > left()) {
-            throw FormatError(position(), field,
-                              "needs " + std::to_string(n) + " bytes, " + std::to_string(left()) + " are left");
-        }
+        check_left(field, n, left(), position());
         at_ += static_cast<std::size_t>(n);
         return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+    }
+
+    /// Fills `to` with the next bytes.
+    void read(char const* field, std::span<std::byte> to) {
+        auto const from = bytes(field, to.size());
+        if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
     }
 
     /// The next number, little-endian.
@@ -43,10 +58,7 @@ public:
     }
 
     /// errors   FormatError unless all was read
-    void expect_end(char const* field) const {
-        if (left() != 0)
-            throw FormatError(position(), field, "ends here, but " + std::to_string(left()) + " bytes follow");
-    }
+    void expect_end(char const* field) const { check_end(field, left(), position()); }
 
 private:
     std::span<std::byte const> bytes_;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -19,20 +20,28 @@ std::string shape_text(Shape const& shape) {
     return text + "]";
 }
 
-/// The number of elements of a shape, every one of `element_bytes`. A dim of 0 hides no overflow in the others.
+/// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
+/// overflow in the others.
 template <class Shape>
-std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
+std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
     constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t bytes = element_bytes;
     bool empty = false;
     for (std::size_t const dim : shape) {
         empty = empty || dim == 0;
         if (dim == 0) continue;
-        if (bytes > limit / dim)
-            throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+        if (bytes > limit / dim) return std::nullopt;
         bytes *= dim;
     }
     return empty ? 0 : bytes / element_bytes;
+}
+
+/// The same for a shape that a caller gave.
+template <class Shape>
+std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
+    auto const size = shape_size(shape, element_bytes);
+    if (!size) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+    return *size;
 }
 
 /// errors   IndexError unless begin <= end <= count

@@ -1,0 +1,45 @@
+// rowan/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
+#pragma once
+
+#include <rowan/detail/byte_reader.hpp>
+#include <rowan/detail/file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// A place in a file. Whatever is read is compared first with the bytes that are left, and goes straight to where it is wanted.
+class FileReader {
+public:
+    explicit FileReader(InputFile const& file) : file_(&file) {}
+
+    std::uint64_t position() const noexcept { return at_; }
+    std::uint64_t left() const noexcept { return file_->size() - at_; }
+
+    /// Fills `to` with the next bytes.
+    void read(char const* field, std::span<std::byte> to) {
+        check_left(field, to.size(), left(), at_);
+        file_->read(at_, to);
+        at_ += to.size();
+    }
+
+    /// The next number, little-endian.
+    template <class I>
+    requires std::is_arithmetic_v<I> I number(char const* field) {
+        I x;
+        read(field, std::as_writable_bytes(std::span(&x, 1)));
+        return x;
+    }
+
+    /// errors   FormatError unless all was read
+    void expect_end(char const* field) const { check_end(field, left(), at_); }
+
+private:
+    InputFile const* file_;
+    std::uint64_t at_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
