@@ -7,6 +7,7 @@
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/npy.hpp>
+#include <rowan/io/npy_folder.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/operator_maker.hpp>

@@ -2,7 +2,7 @@
 #include <rowan/io/npy.hpp>
 
 #include "inputs.hpp"
-#include "io/bytes.hpp"
+#include "io/damage.hpp"
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
@@ -17,14 +17,17 @@ namespace {
 using inputs::Shape;
 using rowan::bfloat16, rowan::describe_npy, rowan::float16, rowan::FormatError, rowan::from_npy, rowan::IoError, rowan::load_npy,
     rowan::save_npy, rowan::Tensor, rowan::to_npy, rowan::TypeError;
-using test::Bytes, test::bytes_of, test::hex;
+using damage::Bytes, damage::hex, damage::join, test::bytes_of;
+
+Bytes bytes(std::string_view text) {
+    auto const all = bytes_of(text);
+    return {all.begin(), all.end()};
+}
 
 /// What `save` writes: the header is padded with blanks.
 Bytes file(std::string const& dictionary, Bytes const& elements, std::string const& begin = {"\x93NUMPY\1\0v\0", 10}) {
     std::string const header = begin + dictionary;
-    Bytes bytes = bytes_of(header + std::string(127 - header.size(), ' ') + '\n');
-    bytes.insert(bytes.end(), elements.begin(), elements.end());
-    return bytes;
+    return join({bytes(header + std::string(127 - header.size(), ' ') + '\n'), elements});
 }
 
 Tensor<float> const three_by_two{{1, 2}, {3, 4}, {5, 6}};
@@ -36,17 +39,12 @@ Bytes any(std::string const& dictionary, std::size_t elements = 24) {
     std::string text("\x93NUMPY\1\0", 8);
     text += static_cast<char>((dictionary.size() + 1) % 256);
     text += static_cast<char>((dictionary.size() + 1) / 256);
-    return bytes_of(text + dictionary + '\n' + std::string(elements, '\0'));
+    return bytes(text + dictionary + '\n' + std::string(elements, '\0'));
 }
 
 template <class T = float>
 std::string refusal(Bytes const& bytes) {
-    try {
-        from_npy<T>(bytes);
-    } catch (rowan::Error const& error) {
-        return error.what();
-    }
-    return "none";
+    return damage::refusal([&] { from_npy<T>(bytes); });
 }
 
 template <class T>
@@ -189,15 +187,15 @@ TEST_CASE("shapes are compared with the bytes before memory is asked for", "[npy
 
 TEST_CASE("every .npy file that is cut is refused, and a changed bit changes elements only", "[npy]") {
     auto const load = [](Bytes const& bytes) { return from_npy<float>(bytes); };
-    test::check_truncations(golden, load);
-    auto const refused = test::check_bit_flips(golden, load, [](Tensor<float> const& loaded, std::size_t byte) {
+    damage::check_truncations(golden, load);
+    auto const refused = damage::check_bit_flips(golden, load, [](Tensor<float> const& loaded, std::size_t byte) {
         return loaded.shape() == three_by_two.shape() && (byte >= 128 || loaded == three_by_two);
     });
     CHECK(refused == 128 * 8);
 
     Tensor<bool> const bits{true, false, true, true};
     auto const load_bits = [](Bytes const& bytes) { return from_npy<bool>(bytes); };
-    CHECK(test::check_bit_flips(to_npy(bits), load_bits, [&](Tensor<bool> const& loaded, std::size_t byte) {
+    CHECK(damage::check_bit_flips(to_npy(bits), load_bits, [&](Tensor<bool> const& loaded, std::size_t byte) {
               return loaded.shape() == bits.shape() && (byte >= 128 || loaded == bits);
           }) >= 4 * 7);
 }
@@ -211,9 +209,10 @@ TEMPLATE_TEST_CASE("an array that is saved and loaded has the same bits, whateve
 }
 
 TEST_CASE("a .npy file is written whole and read as its bytes are", "[npy]") {
-    test::TempPath const path("array.npy");
+    test::Folder const folder;
+    std::string const path = folder / "array.npy";
     save_npy(path, three_by_two);
-    CHECK(path.read() == golden);
+    CHECK(test::read(path) == golden);
     CHECK(load_npy<float>(path) == three_by_two);
     CHECK(describe_npy(path) == rowan::NpyHeader{"<f4", false, {3, 2}});
     CHECK_THROWS_AS(load_npy<double>(path), TypeError);
@@ -221,11 +220,11 @@ TEST_CASE("a .npy file is written whole and read as its bytes are", "[npy]") {
     CHECK(load_npy<bool>(path) == Tensor<bool>{true});
     CHECK(describe_npy(path).type == "|b1");
 
-    path.write(std::span(golden).first(150));
+    test::write(path, std::span(golden).first(150));
     CHECK_THROWS_WITH(load_npy<float>(path), "byte 128: the shape is [3, 2], which needs 24 bytes, 22 are left");
-    path.write(file("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", one_to_six));
+    test::write(path, file("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", one_to_six));
     CHECK(load_npy<float>(path) == Tensor<float>{{1, 4}, {2, 5}, {3, 6}});
-    path.write({});
+    test::write(path, {});
     CHECK_THROWS_AS(load_npy<float>(path), FormatError);
     CHECK_THROWS_AS(load_npy<float>("no/such/file"), IoError);
     CHECK_THROWS_AS(load_npy<float>("."), IoError);
