@@ -3,6 +3,7 @@
 
 #include <rowan/io/attribute.hpp>
 #include <rowan/io/desc.hpp>
+#include <rowan/io/dlpack.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/message.hpp>
 #include <rowan/io/model.hpp>

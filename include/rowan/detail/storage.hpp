@@ -51,11 +51,20 @@ public:
     }
     ~Storage() = default;
 
+    /// The n elements that `block` points to and keeps alive. Others see them too: new contents never go there.
+    static Storage of_others(std::shared_ptr<T> block, std::size_t n) noexcept {
+        Storage run;
+        run.block_ = std::move(block);
+        run.size_ = n;
+        return run;
+    }
+
     /// The same elements, from `begin` on.
     Storage alias(std::size_t begin, std::size_t n) const {
         Storage run;
         run.block_ = std::shared_ptr<T>(block_, block_.get() + begin);
-        run.size_ = run.capacity_ = n;
+        run.size_ = n;
+        run.capacity_ = std::min(n, capacity_);
         return run;
     }
 

@@ -1,0 +1,266 @@
+// rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
+namespace dlpack {
+
+struct DLDevice {
+    std::int32_t device_type;
+    std::int32_t device_id;
+};
+
+struct DLDataType {
+    std::uint8_t code;
+    std::uint8_t bits;
+    std::uint16_t lanes;
+};
+
+struct DLTensor {
+    void* data;
+    DLDevice device;
+    std::int32_t ndim;
+    DLDataType dtype;
+    std::int64_t* shape;
+    std::int64_t* strides;  ///< in elements
+    std::uint64_t byte_offset;
+};
+
+/// What a capsule "dltensor" holds.
+struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensor*);
+};
+
+struct DLPackVersion {
+    std::uint32_t major;
+    std::uint32_t minor;
+};
+
+/// What a capsule "dltensor_versioned" holds.
+struct DLManagedTensorVersioned {
+    DLPackVersion version;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensorVersioned*);
+    std::uint64_t flags;
+    DLTensor dl_tensor;
+};
+
+static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
+
+inline constexpr int cpu = 1;
+inline constexpr std::uint64_t read_only = 1;
+
+/// One of these structs, or of DLPack's own header.
+template <class M>
+concept managed = requires(M& m) {
+    { m.dl_tensor.data } -> std::convertible_to<void*>;
+    m.manager_ctx;
+    m.deleter(&m);
+};
+template <class M>
+concept versioned = managed<M> && requires(M& m) {
+    m.version.major;
+    m.flags;
+};
+
+}  // namespace dlpack
+
+namespace detail {
+
+/// DLPack's codes: integers 0, unsigned 1, floating point 2, bfloat16 4, truth values 6. It knows no others of rowan's, nor a user's.
+template <class T>
+consteval std::uint8_t dlpack_code() {
+    if (std::is_same_v<T, bool>) return 6;
+    if (std::is_same_v<T, std::uint8_t>) return 1;
+    if (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) return 0;
+    if (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, float16>) return 2;
+    return std::is_same_v<T, bfloat16> ? 4 : 255;
+}
+
+template <class T>
+constexpr void check_dlpack_type() {
+    static_assert(dlpack_code<T>() != 255,
+                  "rowan::to_dlpack, from_dlpack: DLPack has no such element type; convert to float or an integer");
+}
+
+/// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
+inline std::string dlpack_type_text(int code, int bits, int lanes) {
+    static constexpr std::array<char const*, 7> names{"int", "uint", "float", nullptr, "bfloat", "complex", "bool"};
+    std::string const kind = code >= 0 && code < 7 && names[static_cast<std::size_t>(code)] != nullptr
+                                 ? names[static_cast<std::size_t>(code)]
+                                 : "type " + std::to_string(code) + ", bits ";
+    return kind + std::to_string(bits) + (lanes == 1 ? "" : ", " + std::to_string(lanes) + " lanes");
+}
+
+/// The shape of a tensor from outside, all of whose fields were looked at but strides.
+template <class T, class M>
+typename Tensor<T>::shape_type checked_dlpack(M const& m) {
+    check_dlpack_type<T>();
+    if constexpr (dlpack::versioned<M>) {
+        if (m.version.major != 1) {
+            throw FormatError(
+                0, "the version of DLPack",
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+        }
+    }
+    auto const& t = m.dl_tensor;
+    if (static_cast<int>(t.device.device_type) != dlpack::cpu)
+        throw Error("the tensor's device is " + std::to_string(static_cast<int>(t.device.device_type)) +
+                    ", expected 1, the CPU");
+    if (t.dtype.code != dlpack_code<T>() || std::size_t{t.dtype.bits} != 8 * sizeof(T) || t.dtype.lanes != 1) {
+        throw TypeError("the tensor's element type", dlpack_type_text(t.dtype.code, t.dtype.bits, t.dtype.lanes),
+                        dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
+    }
+    if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
+        throw ShapeError("ndim", std::to_string(t.ndim), "in [0, " + std::to_string(Tensor<T>::max_rank) + "]");
+    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", std::to_string(t.ndim) + " dims");
+    typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (t.shape[i] < 0)
+            throw ShapeError("shape[" + std::to_string(i) + "]", std::to_string(t.shape[i]), "at least 0");
+        shape[i] = static_cast<std::size_t>(t.shape[i]);
+    }
+    if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)
+        throw Error("data is null, but the tensor has elements");
+    return shape;
+}
+
+/// Where the first element is.
+template <class T, class M>
+T* dlpack_data(M const& m) {
+    auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
+                    std::string(dtype<T>::name) + " can lie");
+    return reinterpret_cast<T*>(data);
+}
+
+/// A tensor that a consumer was given: our alias keeps the elements alive until the consumer calls the deleter.
+template <class T, class M>
+struct DlpackExport {
+    Tensor<T> tensor;
+    std::array<std::int64_t, Tensor<T>::max_rank> shape, strides;
+    M managed;
+};
+
+/// A tensor of a producer, which goes back to it with the last of our aliases.
+template <class M>
+struct DlpackImport {
+    M* managed = nullptr;
+    DlpackImport() = default;
+    DlpackImport(DlpackImport const&) = delete;
+    DlpackImport& operator=(DlpackImport const&) = delete;
+    ~DlpackImport() {
+        if (managed != nullptr && managed->deleter != nullptr) managed->deleter(managed);
+    }
+};
+
+}  // namespace detail
+
+/// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
+/// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
+/// errors   std::bad_alloc
+/// cost     no copy; one allocation
+template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
+M* to_dlpack(Tensor<T> const& tensor) {
+    detail::check_dlpack_type<T>();
+    auto* const e = new detail::DlpackExport<T, M>{tensor.share(), {}, {}, {}};
+    std::int64_t stride = 1;
+    for (std::size_t i = tensor.dimension(); i-- > 0;) {
+        e->shape[i] = static_cast<std::int64_t>(tensor.shape()[i]);
+        e->strides[i] = stride;
+        stride *= e->shape[i];
+    }
+    if constexpr (dlpack::versioned<M>) e->managed.version = {1, 0};
+    auto& t = e->managed.dl_tensor;
+    t.data = e->tensor.data();
+    t.device.device_type = static_cast<decltype(t.device.device_type)>(dlpack::cpu);
+    t.ndim = static_cast<std::int32_t>(tensor.dimension());
+    t.dtype = {detail::dlpack_code<T>(), 8 * sizeof(T), 1};
+    t.shape = e->shape.data();
+    t.strides = e->strides.data();
+    e->managed.manager_ctx = e;
+    e->managed.deleter = [](M* m) { delete static_cast<detail::DlpackExport<T, M>*>(m->manager_ctx); };
+    return &e->managed;
+}
+
+/// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
+/// stay the caller's.
+/// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
+///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
+///          or no size; for those that are strided or read-only there is copy_dlpack
+/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
+/// cost     no copy
+template <class T, dlpack::managed M>
+Tensor<T> from_dlpack(M* managed) {
+    if (managed == nullptr) throw Error("from_dlpack: managed is null");
+    auto const shape = detail::checked_dlpack<T>(*managed);
+    if constexpr (dlpack::versioned<M>) {
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+    }
+    std::size_t const size = detail::product_from(shape, 0);
+    auto const* const strides = managed->dl_tensor.strides;
+    std::int64_t compact = 1;
+    for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
+        if (shape[i] != 1 && strides[i] != compact) {
+            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
+                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+        }
+        compact *= static_cast<std::int64_t>(shape[i]);
+    }
+    T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
+    auto const owner = std::make_shared<detail::DlpackImport<M>>();
+    Tensor<T> tensor;
+    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
+    tensor.resize(shape);
+    owner->managed = managed;  // nothing throws from here on
+    return tensor;
+}
+
+/// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
+/// errors   as from_dlpack, but strides may be any and the tensor read-only
+template <class T, dlpack::managed M>
+Tensor<T> copy_dlpack(M const* managed) {
+    if (managed == nullptr) throw Error("copy_dlpack: managed is null");
+    auto tensor = Tensor<T>::from_shape(detail::checked_dlpack<T>(*managed));
+    if (tensor.size() == 0) return tensor;
+    auto const& shape = tensor.shape();
+    auto const* const strides = managed->dl_tensor.strides;
+    T const* const from = detail::dlpack_data<T>(*managed);
+    if (strides == nullptr) {
+        std::copy_n(from, tensor.size(), tensor.data());
+        return tensor;
+    }
+    std::array<std::size_t, Tensor<T>::max_rank> index{};
+    std::int64_t place = 0;
+    for (T& x : std::span(tensor.data(), tensor.size())) {
+        x = from[place];
+        for (std::size_t i = shape.size(); i-- > 0;) {
+            place += strides[i];
+            if (++index[i] < shape[i]) break;
+            place -= strides[i] * static_cast<std::int64_t>(shape[i]);
+            index[i] = 0;
+        }
+    }
+    return tensor;
+}
+
+}  // namespace rowan::inline v0
