@@ -3,6 +3,7 @@
 
 #include <rowan/io/attribute.hpp>
 #include <rowan/io/desc.hpp>
+#include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/dlpack.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/message.hpp>
@@ -12,6 +13,7 @@
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/op_desc.hpp>
 #include <rowan/io/operator_maker.hpp>
+#include <rowan/io/paddle.hpp>
 #include <rowan/io/program_desc.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/to_program.hpp>

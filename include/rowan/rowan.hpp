@@ -4,6 +4,9 @@
 #include <rowan/core.hpp>
 #include <rowan/fwd.hpp>
 #include <rowan/graph.hpp>
+#include <rowan/io/dlpack.hpp>
+#include <rowan/io/npy.hpp>
+#include <rowan/io/npy_folder.hpp>
 #include <rowan/layer.hpp>
 #include <rowan/op.hpp>
 #include <rowan/sequence.hpp>

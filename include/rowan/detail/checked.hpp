@@ -22,12 +22,14 @@ std::string shape_text(Shape const& shape) {
 
 /// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
 /// overflow in the others.
+/// requires   no dim is negative
 template <class Shape>
 std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
     constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
     std::size_t bytes = element_bytes;
     bool empty = false;
-    for (std::size_t const dim : shape) {
+    for (auto const d : shape) {
+        auto const dim = static_cast<std::size_t>(d);
         empty = empty || dim == 0;
         if (dim == 0) continue;
         if (bytes > limit / dim) return std::nullopt;

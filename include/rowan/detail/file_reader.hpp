@@ -14,10 +14,18 @@ namespace rowan::inline v0::detail {
 /// A place in a file. Whatever is read is compared first with the bytes that are left, and goes straight to where it is wanted.
 class FileReader {
 public:
-    explicit FileReader(InputFile const& file) : file_(&file) {}
+    explicit FileReader(InputFile const& file) : FileReader(file, 0, file.size()) {}
+    /// The bytes [begin, end) of the file; begin <= end <= file.size().
+    FileReader(InputFile const& file, std::uint64_t begin, std::uint64_t end) : file_(&file), at_(begin), end_(end) {}
 
     std::uint64_t position() const noexcept { return at_; }
-    std::uint64_t left() const noexcept { return file_->size() - at_; }
+    std::uint64_t left() const noexcept { return end_ - at_; }
+
+    /// Leaves out the next n bytes.
+    void skip(char const* field, std::uint64_t n) {
+        check_left(field, n, left(), at_);
+        at_ += n;
+    }
 
     /// Fills `to` with the next bytes.
     void read(char const* field, std::span<std::byte> to) {
@@ -39,7 +47,8 @@ public:
 
 private:
     InputFile const* file_;
-    std::uint64_t at_ = 0;
+    std::uint64_t at_;
+    std::uint64_t end_;
 };
 
 }  // namespace rowan::inline v0::detail
