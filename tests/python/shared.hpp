@@ -1,0 +1,51 @@
+// tests/python/shared.hpp: what the libraries that Python loads have in common.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/core/tensor.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace shared {
+
+/// Calls f with a value of the type of that name.
+template <class F>
+void with_type(std::string_view name, F const& f) {
+    auto const is = [&]<class T>(T x) { return name == rowan::dtype<T>::name && (f(x), true); };
+    if (is(float{}) || is(double{}) || is(std::int32_t{}) || is(std::int64_t{}) || is(std::uint8_t{}) || is(bool{}) || is(rowan::float16{}) ||
+        is(rowan::bfloat16{}))
+        return;
+    throw rowan::TypeError("type", std::string(name), "one of rowan's");
+}
+
+/// What f throws as a text, which lives until the next call; null if it throws nothing.
+template <class F>
+char const* said(F const& f) {
+    static std::string text;
+    try {
+        f();
+        return nullptr;
+    } catch (std::exception const& error) {
+        text = error.what();
+        return text.c_str();
+    }
+}
+
+/// Rows of 3: 0, 1, 2 …, as the type has them.
+template <class T>
+rowan::Tensor<T> counting(std::size_t rows) {
+    auto t = rowan::Tensor<T>::from_shape({rows, 3});
+    for (std::size_t i = 0; i < t.size(); ++i) {
+        t.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(i));
+    }
+    return t;
+}
+
+}  // namespace shared
