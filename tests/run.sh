@@ -8,6 +8,8 @@
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
+# And one that is run only when it is named, as it downloads 200 MB:
+#   paddle    streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle
 # What this machine cannot do is skipped by name and not counted. The last line counts the tests of all checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -16,8 +18,8 @@ source tests/packages.sh
 all=(gcc clang threads fuzz headers static fail demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
-    if [[ " ${all[*]} " != *" $check "* ]]; then
-        echo "tests/run.sh has no check '$check', only ${all[*]}" >&2
+    if [[ " ${all[*]} paddle " != *" $check "* ]]; then
+        echo "tests/run.sh has no check '$check', only ${all[*]} paddle" >&2
         exit 2
     fi
 done
@@ -167,6 +169,20 @@ demo() {
     else
         count demo 1 1
     fi
+}
+
+paddle() {
+    has paddle g++ || return 0
+    local folder=build/paddle
+    if ! "$folder/bin/python3" -c 'import paddle' 2>/dev/null; then
+        install_missing python3-venv || true
+        mkdir -p build
+        if ! { /usr/bin/python3 -m venv "$folder" && "$folder/bin/pip" install -q paddlepaddle==3.3.1 numpy; }; then
+            skip paddle "PaddlePaddle 3.3.1 cannot be installed"
+            return 0
+        fi
+    fi
+    run paddle gcc rowan_python -R '^python: (Paddle|NumPy)'
 }
 
 for check in "$@"; do "$check"; done

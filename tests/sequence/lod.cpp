@@ -347,3 +347,18 @@ TEST_CASE("lengths and offsets are each other's inverse", "[lod][property]") {
         RC_ASSERT(Lod::from_lengths(lengths) == lod);
     }));
 }
+
+TEST_CASE("a level's offsets are those of an Arrow LargeList where they lie, those of a List are taken by copy", "[lod]") {
+    // [[["a"], ["b", "c", "d"]], [], [["e", "f"]]] in Arrow's arrays: of each level the length and the offsets
+    std::vector<std::int32_t> const lists{0, 2, 2, 3}, words{0, 1, 4, 6};
+    Lod const lod{lists, words};
+    Lod const copy = lod;
+    for (std::size_t level : {0, 1}) {
+        std::int64_t const* const buffer = lod[level].data();
+        CHECK(buffer == copy[level].data());
+        CHECK(reinterpret_cast<std::uintptr_t>(buffer) % 8 == 0);
+        CHECK(list(lod[level]) == List(level == 0 ? List{0, 2, 2, 3} : List{0, 1, 4, 6}));
+        CHECK(buffer[lod.sequences(level)] == lod[level].back());
+    }
+    CHECK_THROWS_AS(Lod({std::span(words).subspan(1)}), LodError);  // a slice of an array begins in the middle
+}

@@ -52,8 +52,8 @@ inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, s
 ///     rows      0 … 2 3 … 8 9 10 11…16 17…19    20 words
 ///
 /// Offsets are relative: those of level i count the sequences of level i + 1, the last level's count rows. Sequences may be empty at
-/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets, which are those of
-/// Arrow's LargeList.
+/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets. Those of a level lie one after the other
+/// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
 class Lod {
 public:
     static constexpr std::size_t max_levels = 16;
