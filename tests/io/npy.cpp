@@ -182,7 +182,7 @@ TEST_CASE("shapes are compared with the bytes before memory is asked for", "[npy
     CHECK(refusal<bool>(any("{'descr': '|b1', 'fortran_order': False, 'shape': (24,)}")) == "none");
     auto bad = to_npy(Tensor<bool>{true, false, true});
     bad[129] = std::byte{2};
-    CHECK(refusal<bool>(bad) == "byte 129: the elements has the truth value 2, which is neither 0 nor 1");
+    CHECK(refusal<bool>(bad) == "byte 129: the data has the truth value 2, which is neither 0 nor 1");
 }
 
 TEST_CASE("every .npy file that is cut is refused, and a changed bit changes elements only", "[npy]") {

@@ -192,7 +192,7 @@ TEST_CASE("streams that break the format are refused, each by what is wrong", "[
     CHECK(refusal_of("00000000 0100000000000000 1000000000000000 0000000000000000 0100000000000000", "00000000 02000000 0805", 1) ==
           "byte 36: the value has no dims, but there are LoD levels");
     CHECK(refusal<LoDTensor<bool>>(hex(no_lod + "00000000 04000000 08001002 0102")) ==
-          "byte 25: the elements has the truth value 2, which is neither 0 nor 1");
+          "byte 25: the data has the truth value 2, which is neither 0 nor 1");
 
     CHECK(refusal_of_rows("01000000 0000000000000000") == "byte 0: the version of SelectedRows is 1, known is 0");
     CHECK(refusal_of_rows("00000000 ffffffffffffffff") ==
@@ -289,7 +289,7 @@ TEST_CASE("a file says what it holds, and gives out one stream of several", "[pa
     test::write(other, std::span(golden_e).first(97));
     CHECK(damage::refusal([&] { describe_paddle(other); }) ==
           "byte 0: the file holds no LoDTensors (byte 12: the size of LoD level 0 is 0, which is no positive multiple of 8) and no SelectedRows (byte 66: "
-          "the elements needs 32 bytes, 31 are left)");
+          "the data needs 32 bytes, 31 are left)");
     CHECK_THROWS_AS(describe_paddle("no/such/file"), rowan::IoError);
     for (Bytes const& golden : {golden_a, golden_c, golden_d, golden_e}) {
         damage::check_truncations(golden, [&](Bytes const& cut) {

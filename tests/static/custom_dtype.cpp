@@ -1,10 +1,12 @@
 // tests/static/custom_dtype.cpp: every public template, instantiated for a 16-bit element type of a user's own.
+#include <rowan/io/npy.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,10 @@ using T = Tensor<mine>;
 using G = SelectedRows<mine>;
 using P = RowPlan<>;
 
+template T rowan::load_npy(std::string const&);
+template T rowan::from_npy(std::span<std::byte const>);
+template std::vector<std::byte> rowan::to_npy(T const&);
+template void rowan::save_npy(std::string const&, T const&);
 template T rowan::gather(Cpu, T const&, Ids<>);
 template T rowan::gather(T const&, Ids<>);
 template void rowan::gather_into(Cpu, T const&, Ids<>, T&);

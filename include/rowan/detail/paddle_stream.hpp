@@ -94,7 +94,7 @@ Tensor<T> read_paddle_elements(Reader& in, TensorDesc const& desc) {
         throw TypeError("the stream's element type", data_type_text(desc.data_type), std::string(dtype<T>::name));
     element_bytes<T>(in.position(), "the shape", desc.dims, in.left());
     auto tensor = Tensor<T>::from_shape({desc.dims.begin(), desc.dims.end()});
-    read_elements(in, "the elements", std::span(tensor.data(), tensor.size()));
+    read_elements(in, "the data", std::span(tensor.data(), tensor.size()));
     return tensor;
 }
 

@@ -73,7 +73,7 @@ inline PaddleStream describe_paddle_stream(FileReader& in, bool selected_rows) {
     check_paddle_lod(at, stream.tensor, stream.lod);
     auto const size = shape_size(dims, paddle_element_bytes(stream.tensor.data_type));
     if (!size) throw FormatError(at, "the shape", "is " + shape_text(dims) + ", more than 2^63 - 1 bytes");
-    in.skip("the elements", *size * paddle_element_bytes(stream.tensor.data_type));
+    in.skip("the data", *size * paddle_element_bytes(stream.tensor.data_type));
     stream.bytes = in.position() - stream.offset;
     return stream;
 }

@@ -54,7 +54,7 @@ void read_fortran_order(Reader& in, Tensor<T>& to) {
     std::size_t place = 0;
     for (std::size_t left = to.size(); left != 0;) {
         std::size_t const n = std::min(left, chunk.size());
-        read_elements(in, "the elements", std::span(chunk.data(), n));
+        read_elements(in, "the data", std::span(chunk.data(), n));
         for (T const& x : std::span(chunk.data(), n)) {
             to.data()[place] = x;
             for (std::size_t dim = 0; dim < shape.size(); ++dim) {
@@ -79,7 +79,7 @@ Tensor<T> read_npy(Reader& in) {
     if (header.fortran_order) {
         read_fortran_order(in, tensor);
     } else {
-        read_elements(in, "the elements", std::span(tensor.data(), tensor.size()));
+        read_elements(in, "the data", std::span(tensor.data(), tensor.size()));
     }
     return tensor;
 }

@@ -1,0 +1,23 @@
+// expect: Paddle has no such element type
+#include <rowan/io/paddle.hpp>
+
+struct mine {
+    std::uint16_t bits;
+};
+
+template <>
+struct rowan::dtype<mine> {
+    using sum = float;
+    static constexpr std::string_view name = "mine";
+    static constexpr std::int32_t wire = 1000;
+    static sum widen(mine x) { return static_cast<float>(x.bits); }
+    static mine narrow(sum x) { return {static_cast<std::uint16_t>(x)}; }
+};
+
+#ifdef ROWAN_VALID_TWIN
+using T = rowan::bfloat16;
+#else
+using T = mine;
+#endif
+
+auto bytes(rowan::Tensor<T> const& tensor) { return rowan::to_paddle(tensor); }
