@@ -7,18 +7,19 @@
 #include <rowan/detail/npy_header.hpp>
 #include <rowan/io/npy.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
-#include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,8 @@ inline void check_npy_name(std::string const& name) {
 
 /// Makes sure that what was renamed in the folder of `path` stays so.
 inline void sync_folder_of(std::string const& path) {
-    std::filesystem::path const folder = std::filesystem::path(path).parent_path();
-    std::string const name = folder.empty() ? "." : folder.string();
+    std::size_t const slash = path.rfind('/');
+    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
     int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
@@ -71,15 +72,18 @@ public:
     /// Looks at the names. The files are read when they are asked for.
     /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
     explicit NpyFolder(std::string path) : path_(std::move(path)) {
-        std::error_code code;
-        std::filesystem::directory_iterator entry(path_, code);
-        for (; !code && entry != std::filesystem::directory_iterator(); entry.increment(code)) {
-            std::string const name = entry->path().filename();
-            if (name.size() <= 4 || !name.ends_with(".npy") || !entry->is_regular_file())
+        std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
+        if (folder == nullptr) detail::throw_io("open", path_);
+        for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
+            std::string const name = entry->d_name;
+            if (name == "." || name == "..") continue;
+            struct stat about {};
+            bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
+            if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
                 throw FormatError(0, path_ + "/" + name, "is not a .npy file");
             names_.push_back(name.substr(0, name.size() - 4));
         }
-        if (code) detail::throw_io("open", path_, code.value());
+        if (errno != 0) detail::throw_io("read", path_);
         std::ranges::sort(names_);
     }
 
@@ -113,8 +117,7 @@ private:
 inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
     std::string const part = path + "." + std::to_string(::getpid()) + ".part";
-    std::error_code code;
-    if (!std::filesystem::create_directory(part, code)) detail::throw_io("create", part, code ? code.value() : EEXIST);
+    if (::mkdir(part.c_str(), 0777) != 0) detail::throw_io("create", part);
     try {
         for (auto const& [name, array] : arrays) {
             detail::AtomicFile<> file(part + "/" + name + ".npy");
@@ -122,9 +125,10 @@ inline void save_npy_folder(std::string const& path, std::map<std::string, NpyAr
             file.write(array.elements());
             file.commit();
         }
-        if (std::rename(part.c_str(), path.c_str()) != 0) detail::throw_io("rename", part);
+        if (::rename(part.c_str(), path.c_str()) != 0) detail::throw_io("rename", part);
     } catch (...) {
-        std::filesystem::remove_all(part, code);
+        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
+        ::rmdir(part.c_str());
         throw;
     }
     detail::sync_folder_of(path);
