@@ -6,8 +6,10 @@
 
 #include <rowan/core/error.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,7 +34,7 @@ inline Bytes hex(std::string_view text) {
 /// All at once.
 inline Bytes join(std::vector<Bytes> const& parts) {
     Bytes all;
-    for (Bytes const& part : parts) all.insert(all.end(), part.begin(), part.end());
+    for (Bytes const& part : parts) std::ranges::copy(part, std::back_inserter(all));
     return all;
 }
 

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -153,14 +154,14 @@ struct PaddleParts {
     std::vector<std::byte> head;
     std::span<std::byte const> elements;
 
-    template <class I>
-    void number(I x) {
-        numbers(std::span(&x, 1));
+    void bytes(std::span<std::byte const> more) {
+        std::size_t const at = head.size();
+        head.resize(at + more.size());
+        if (!more.empty()) std::memcpy(head.data() + at, more.data(), more.size());
     }
     template <class I>
-    void numbers(std::span<I> list) {
-        auto const bytes = std::as_bytes(list);
-        head.insert(head.end(), bytes.begin(), bytes.end());
+    void number(I x) {
+        bytes(std::as_bytes(std::span(&x, 1)));
     }
     template <class T>
     void tensor(Tensor<T> const& t) {
@@ -168,7 +169,7 @@ struct PaddleParts {
         auto const desc = encode(TensorDesc{dtype<T>::wire, {t.shape().begin(), t.shape().end()}});
         number(std::uint32_t{0});
         number(static_cast<std::int32_t>(desc.size()));
-        head.insert(head.end(), desc.begin(), desc.end());
+        bytes(desc);
         elements = std::as_bytes(std::span(t.data(), t.size()));
     }
 };
@@ -181,7 +182,7 @@ PaddleParts paddle_parts(LoDTensor<T> const& x) {
     parts.number(static_cast<std::uint64_t>(x.lod().levels()));
     for (std::size_t level = 0; level < x.lod().levels(); ++level) {
         parts.number(static_cast<std::uint64_t>(x.lod()[level].size_bytes()));
-        parts.numbers(x.lod()[level]);
+        parts.bytes(std::as_bytes(x.lod()[level]));
     }
     parts.tensor(x.value());
     return parts;
@@ -202,7 +203,7 @@ PaddleParts paddle_parts(SelectedRows<T> const& x) {
     PaddleParts parts;
     parts.number(std::uint32_t{0});
     parts.number(static_cast<std::uint64_t>(x.rows().size()));
-    parts.numbers(x.rows());
+    parts.bytes(std::as_bytes(x.rows()));
     parts.number(x.height());
     parts.tensor(x.value());
     return parts;

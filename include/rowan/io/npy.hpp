@@ -119,8 +119,8 @@ std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
     auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
     auto const head = std::as_bytes(std::span(header));
     auto const elements = std::as_bytes(std::span(tensor.data(), tensor.size()));
-    std::vector<std::byte> bytes(head.begin(), head.end());
-    bytes.insert(bytes.end(), elements.begin(), elements.end());
+    std::vector<std::byte> bytes(head.size() + elements.size());
+    std::ranges::copy(elements, std::ranges::copy(head, bytes.begin()).out);
     return bytes;
 }
 

@@ -6,7 +6,7 @@
 #include <rowan/detail/file_reader.hpp>
 #include <rowan/detail/paddle_stream.hpp>
 
-#include <concepts>
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,8 +36,8 @@ private:
 
 /// The bytes that Paddle writes for this value: its `save_dense_tensor`, or `save_selected_rows` for a SelectedRows.
 inline std::vector<std::byte> to_paddle(PaddleValue const& value) {
-    std::vector<std::byte> bytes(value.head().begin(), value.head().end());
-    bytes.insert(bytes.end(), value.elements().begin(), value.elements().end());
+    std::vector<std::byte> bytes(value.head().size() + value.elements().size());
+    std::ranges::copy(value.elements(), std::ranges::copy(value.head(), bytes.begin()).out);
     return bytes;
 }
 
