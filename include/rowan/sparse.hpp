@@ -21,4 +21,5 @@
 #include <rowan/sparse/split.hpp>
 #include <rowan/sparse/squared_norm.hpp>
 #include <rowan/sparse/to_dense.hpp>
+#include <rowan/sparse/touched_rows.hpp>
 #include <rowan/sparse/update_rows.hpp>

@@ -62,6 +62,8 @@ template T rowan::add(Cpu, T const&, G const&);
 template T rowan::add(T const&, G const&);
 template T rowan::add(Cpu, G const&, T const&);
 template T rowan::add(G const&, T const&);
+template rowan::TouchedRows rowan::TouchedRows::between(T const&, T const&);
+template G rowan::TouchedRows::of(T const&) const;
 template G rowan::scale(Cpu, G const&, double);
 template G rowan::scale(G const&, double);
 template T rowan::to_dense(Cpu, G const&);

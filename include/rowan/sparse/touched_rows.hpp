@@ -1,0 +1,106 @@
+// rowan/sparse/touched_rows.hpp: TouchedRows, which rows of a table have changed since the last checkpoint.
+#pragma once
+
+#include <rowan/core/height.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/arguments.hpp>
+#include <rowan/sparse/gather.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A set of rows of a table, one bit for each row of the table.
+///
+///     TouchedRows touched(table.shape(0));
+///     touched.add(gradient.rows());                       in every step
+///     delta.add("table", touched.of(table));              what a delta checkpoint holds of it: the rows' new values
+///     delta.add("table moment", touched.of(moment));
+///     touched.clear();
+class TouchedRows {
+public:
+    /// errors   ShapeError if height is negative
+    explicit TouchedRows(Height height)
+        : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
+
+    /// The rows whose bits differ, for a table of which nobody has kept a record.
+    /// shapes   before [h, ...], after of the same shape
+    /// errors   ShapeError if shapes differ or the rank is 0
+    /// cost     both tables are read once, on several threads
+    template <class T>
+    static TouchedRows between(Tensor<T> const& before, Tensor<T> const& after) {
+        detail::check_rows("before", before);
+        if (before.shape() != after.shape()) {
+            throw ShapeError("after.shape()", detail::shape_text(after.shape()), detail::shape_text(before.shape()));
+        }
+        TouchedRows touched(before.shape()[0]);
+        std::size_t const rows = before.shape()[0], bytes = before.row_size() * sizeof(T);
+        if (bytes == 0) return touched;
+        auto const* const a = reinterpret_cast<std::byte const*>(before.data());
+        auto const* const b = reinterpret_cast<std::byte const*>(after.data());
+        std::size_t const words = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes / 64);
+        parallel_for(Cpu{}, touched.bits_.size(), words, [&](std::size_t first, std::size_t last) {
+            for (std::size_t row = 64 * first; row < std::min(rows, 64 * last); ++row) {
+                if (std::memcmp(a + row * bytes, b + row * bytes, bytes) != 0) touched.bits_[row / 64] |= bit(row);
+            }
+        });
+        return touched;
+    }
+
+    std::int64_t height() const noexcept { return height_; }
+
+    /// Adds rows, in any order and also again.
+    /// errors   IndexError if one is not in [0, height)
+    void add(Ids<> rows) {
+        detail::check_ids(Cpu{}, "rows", rows, height_);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            auto const row = static_cast<std::size_t>(rows[i]);
+            bits_[row / 64] |= bit(row);
+        }
+    }
+
+    /// All of them, ascending.
+    /// cost     O(height / 64 + rows)
+    std::vector<std::int64_t> rows() const {
+        std::size_t count = 0;
+        for (std::uint64_t const word : bits_) count += static_cast<std::size_t>(std::popcount(word));
+        std::vector<std::int64_t> rows;
+        rows.reserve(count);
+        for (std::size_t i = 0; i < bits_.size(); ++i) {
+            for (std::uint64_t word = bits_[i]; word != 0; word &= word - 1)
+                rows.push_back(static_cast<std::int64_t>(64 * i) + std::countr_zero(word));
+        }
+        return rows;
+    }
+
+    /// These rows of a table, as they are now.
+    /// shapes   table [height, ...]
+    /// errors   ShapeError if the table has another height
+    template <class T>
+    SelectedRows<T> of(Tensor<T> const& table) const {
+        detail::check_height("table", table, height_);
+        auto const ids = rows();
+        return {height_, ids, gather(table, ids)};
+    }
+
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }
+
+private:
+    static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }
+
+    std::int64_t height_;
+    std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace rowan::inline v0
