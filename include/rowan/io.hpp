@@ -2,6 +2,10 @@
 #pragma once
 
 #include <rowan/io/attribute.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/checkpoint_chain.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/desc.hpp>
 #include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/dlpack.hpp>

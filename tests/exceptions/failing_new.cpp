@@ -1,6 +1,8 @@
 // tests/exceptions/failing_new.cpp: operator new and delete of this program, over malloc, so that sanitizers still see every block.
 #include "failing_new.hpp"
 
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -19,6 +21,8 @@ bool allocation_can_fail() { return false; }
 void fail_allocation(std::size_t, bool) {}
 std::ptrdiff_t live_blocks() { return 0; }
 std::ptrdiff_t allocations() { return 0; }
+void watch_bytes() {}
+std::ptrdiff_t most_bytes() { return 0; }
 
 }  // namespace test
 
@@ -28,7 +32,14 @@ namespace {
 
 std::atomic<std::size_t> countdown{0};
 std::atomic<bool> every{false};
-std::atomic<std::ptrdiff_t> live{0}, made{0};
+std::atomic<std::ptrdiff_t> live{0}, made{0}, bytes_now{0}, bytes_most{0};
+
+void count(std::ptrdiff_t bytes) {
+    std::ptrdiff_t const now = bytes_now += bytes;
+    std::ptrdiff_t most = bytes_most.load();
+    while (most < now && !bytes_most.compare_exchange_weak(most, now)) {
+    }
+}
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
     std::size_t left = countdown.load();
@@ -40,11 +51,15 @@ void* allocate(std::size_t bytes, std::size_t alignment) {
     if (block == nullptr) throw std::bad_alloc();
     ++live;
     ++made;
+    count(static_cast<std::ptrdiff_t>(::malloc_usable_size(block)));
     return block;
 }
 
 void release(void* block) noexcept {
-    if (block != nullptr) --live;
+    if (block != nullptr) {
+        --live;
+        count(-static_cast<std::ptrdiff_t>(::malloc_usable_size(block)));
+    }
     std::free(block);
 }
 
@@ -76,6 +91,9 @@ void fail_allocation(std::size_t n, bool ever_after) {
 
 std::ptrdiff_t live_blocks() { return live; }
 std::ptrdiff_t allocations() { return made; }
+
+void watch_bytes() { bytes_now = bytes_most = 0; }
+std::ptrdiff_t most_bytes() { return bytes_most; }
 
 }  // namespace test
 

@@ -15,4 +15,8 @@ void fail_allocation(std::size_t n, bool ever_after = false);
 std::ptrdiff_t live_blocks();
 std::ptrdiff_t allocations();
 
+/// Starts a count, and the most bytes that have been allocated at once since then beyond those that were.
+void watch_bytes();
+std::ptrdiff_t most_bytes();
+
 }  // namespace test

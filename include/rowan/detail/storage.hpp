@@ -30,6 +30,8 @@ public:
 
     Storage() = default;
     explicit Storage(std::size_t n) : block_(make(n)), size_(n), capacity_(n) {}
+    /// The n elements that `block` points to and keeps alive.
+    Storage(std::shared_ptr<T> block, std::size_t n) : block_(std::move(block)), size_(n), capacity_(n) {}
 
     Storage(Storage const& other) : Storage(other.size_) { std::copy_n(other.data(), size_, data()); }
     Storage(Storage&& other) noexcept

@@ -220,6 +220,12 @@ private:
         }
     }
 
+    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences) {
+        if (static_cast<std::size_t>(offsets.back()) == sequences) return;
+        throw LodError(level, offsets.size() - 1, offsets.back(),
+                       "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
+    }
+
     // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
     template <class R, class Fill>
     void build(R const& levels, Fill const& fill) {
@@ -240,11 +246,7 @@ private:
         for (auto const& level : levels) {
             std::size_t const n = fill(levels_, Ids<>(level), next);
             offsets_[levels_] = {next, n};
-            if (levels_ > 0 && offsets_[levels_ - 1].back() != static_cast<std::int64_t>(n) - 1) {
-                auto const above = offsets_[levels_ - 1];
-                throw LodError(levels_ - 1, above.size() - 1, above.back(),
-                               "is not " + std::to_string(n - 1) + ", the number of sequences of the next level");
-            }
+            if (levels_ > 0) check_end(levels_ - 1, offsets_[levels_ - 1], n - 1);
             ++levels_;
             next += n;
         }
@@ -266,6 +268,17 @@ struct LodAccess {
         Lod lod;
         lod.memory_ = std::move(memory);
         for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
+        return lod;
+    }
+    /// The same of offsets that may be wrong.
+    /// errors   LodError, as the constructor of Lod
+    template <class Levels>
+    static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {
+        Lod lod = make(std::move(memory), levels);
+        for (std::size_t l = 0; l < lod.levels_; ++l) {
+            Lod::check(l, lod.offsets_[l]);
+            if (l > 0) Lod::check_end(l - 1, lod.offsets_[l - 1], lod.offsets_[l].size() - 1);
+        }
         return lod;
     }
     static std::shared_ptr<void const> const& memory(Lod const& lod) { return lod.memory_; }

@@ -145,6 +145,22 @@ struct SelectedRowsAccess {
         return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
     }
 
+    /// Takes over rows that were checked, without a copy.
+    template <class T>
+    static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
+        SelectedRows<T> g;
+        g.height_ = height;
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
+        return g;
+    }
+    /// An alias of the rows.
+    template <class T>
+    static Tensor<std::int64_t> rows(SelectedRows<T> const& g) {
+        return g.rows_.share();
+    }
+
     /// Room for `count` merged rows, in the memory of `g` if it suffices. Until something is written there `g` is as it was.
     template <class T>
     static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,

@@ -1,0 +1,169 @@
+// rowan/io/checkpoint.hpp: Checkpoint, a model to be saved, and save_checkpoint.
+#pragma once
+
+#include <rowan/core/error.hpp>
+#include <rowan/detail/checkpoint_format.hpp>
+#include <rowan/detail/crc32c.hpp>
+#include <rowan/detail/file.hpp>
+#include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/program_desc.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A program, if there is one, and variables by their names.
+///
+///     Checkpoint c;
+///     c.add("w", w);                        a Tensor, a LoDTensor, a SelectedRows, of any element type
+///     save_checkpoint(c, "model.rowan");
+///
+/// Nothing is copied: the variables are aliases of what was added, and what is saved is what they hold then.
+class Checkpoint {
+public:
+    std::optional<ProgramDesc> program;
+
+    /// errors   GraphError if there is one of this name; FormatError if the name is empty, longer than 4 KiB or no UTF-8, or the parts of a
+    ///          CheckpointEntry do not fit together
+    template <class V>
+    void add(std::string name, V const& value) {
+        static_assert(checkpointed<V>,
+                      "rowan::Checkpoint::add: takes a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
+        if (has(name)) throw GraphError("the checkpoint has a variable \"" + name + "\" already");
+        auto entry = detail::checkpoint_value<V>::entry(std::move(name), value);
+        static_cast<void>(encode(entry.desc));  // refuses a bad name
+        entry.check();
+        std::string key = entry.desc.name;
+        entries_.emplace(std::move(key), std::move(entry));
+    }
+
+    bool has(std::string const& name) const { return entries_.contains(name); }
+    std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }
+
+    /// A variable: an alias of what was added.
+    /// errors   GraphError if there is none of this name; TypeError if it is no V
+    template <class V = CheckpointEntry>
+    V get(std::string const& name) const {
+        static_assert(checkpointed<V>,
+                      "rowan::Checkpoint::get: gives a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
+        auto const at = entries_.find(name);
+        if (at == entries_.end()) throw GraphError("the checkpoint has no variable \"" + name + "\"");
+        CheckpointEntry const& e = at->second;
+        detail::checkpoint_value<V>::expect(e.desc, e.type_name, e.element_size);
+        return detail::checkpoint_value<V>::value(e);
+    }
+
+private:
+    std::map<std::string, CheckpointEntry> entries_;
+};
+
+namespace detail {
+
+/// The bytes of a checkpoint that are not payload: header, descriptors, and what fills up to the payloads.
+class CheckpointHead {
+public:
+    template <class I>
+    void number(I x) {
+        auto const bytes = std::as_bytes(std::span(&x, 1));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    void text(std::span<std::byte const> bytes) {
+        if (!std::in_range<std::uint32_t>(bytes.size()))
+            throw FormatError(bytes_.size(), "descriptor",
+                              "has " + std::to_string(bytes.size()) + " bytes, 2^32 or more");
+        number(static_cast<std::uint32_t>(bytes.size()));
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    void text(std::string const& x) { text(std::as_bytes(std::span(x.data(), x.size()))); }
+
+    std::vector<std::byte>& bytes() { return bytes_; }
+
+private:
+    std::vector<std::byte> bytes_ = std::vector<std::byte>(sizeof(CheckpointHeader));
+};
+
+/// Writes `checkpoint`, as a delta to `base` if there is one. What it is known by.
+template <class Files>
+std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
+                               std::string const& path) {
+    static constexpr std::size_t section_bytes = 8 + 8 + 4;
+    CheckpointHead head;
+    CheckpointHeader header;
+    if (base) header.base = *base;
+    header.flags = (base ? CheckpointHeader::delta : 0) | (checkpoint.program ? CheckpointHeader::has_program : 0);
+    header.variables = checkpoint.entries().size();
+    if (checkpoint.program) head.text(encode(*checkpoint.program));
+    std::vector<std::span<std::byte const>> sections;
+    std::vector<std::size_t> places;  // of what is said of each section
+    for (auto const& [name, e] : checkpoint.entries()) {
+        std::size_t const first = sections.size(), start = head.bytes().size();
+        for (std::size_t l = 0; l < e.lod.levels(); ++l) sections.push_back(std::as_bytes(e.lod[l]));
+        if (e.desc.type == VarType::SELECTED_ROWS)
+            sections.push_back(std::as_bytes(std::span(e.rows.data(), e.rows.size())));
+        sections.push_back(e.elements);
+        head.number(std::uint32_t{0});
+        head.text(encode(e.desc));
+        head.text(e.type_name);
+        head.number(static_cast<std::uint32_t>(e.element_size));
+        head.number(static_cast<std::uint32_t>(sections.size() - first));
+        for (std::size_t i = first; i < sections.size(); ++i) {
+            places.push_back(head.bytes().size());
+            head.bytes().resize(head.bytes().size() + section_bytes);
+        }
+        auto const bytes = static_cast<std::uint32_t>(head.bytes().size() - start - sizeof(std::uint32_t));
+        std::memcpy(head.bytes().data() + start, &bytes, sizeof bytes);
+    }
+    auto& bytes = head.bytes();
+    header.descriptor_bytes = bytes.size() - sizeof header;
+    bytes.resize(static_cast<std::size_t>(checkpoint_aligned(bytes.size())));
+    std::uint64_t offset = bytes.size();
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+        std::uint64_t const size = sections[i].size();
+        std::uint32_t const sum = crc32c(exec, sections[i]);
+        std::memcpy(bytes.data() + places[i], &offset, 8);
+        std::memcpy(bytes.data() + places[i] + 8, &size, 8);
+        std::memcpy(bytes.data() + places[i] + 16, &sum, 4);
+        offset = checkpoint_aligned(offset + size);
+    }
+    header.payload_bytes = offset - bytes.size();
+    header.descriptor_sum = crc32c(std::span(bytes).subspan(sizeof header, header.descriptor_bytes));
+    header.sum = crc32c(std::as_bytes(std::span(&header, 1)).first(sizeof header - sizeof header.sum));
+    std::memcpy(bytes.data(), &header, sizeof header);
+
+    AtomicFile<Files> file(path);
+    file.write(bytes);
+    static constexpr std::byte zeros[checkpoint_alignment]{};
+    for (auto const section : sections) {
+        file.write(section);
+        file.write(std::span(zeros).first(checkpoint_aligned(section.size()) - section.size()));
+    }
+    file.commit();
+    return header.id();
+}
+
+}  // namespace detail
+
+/// Writes a checkpoint to a file: a new one, which then takes the place of an old one. The same checkpoint gives the same bytes, also on
+/// another machine. The checksums in it find accidents; whoever can write the file can change it unseen. Gives the id of what was saved,
+/// which a delta to it names.
+/// errors   IoError if the file cannot be written: the old one, if any, is there then, or the new one if only the flush of its folder has
+///          failed; FormatError if the program cannot be encoded
+/// cost     every element is read twice, for its checksum and to be written
+template <class Files = detail::PosixFiles>
+std::uint64_t save_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::string const& path) {
+    return detail::write_checkpoint<Files>(exec, checkpoint, std::nullopt, path);
+}
+template <class Files = detail::PosixFiles>
+std::uint64_t save_checkpoint(Checkpoint const& checkpoint, std::string const& path) {
+    return save_checkpoint<Files>(Cpu{}, checkpoint, path);
+}
+
+}  // namespace rowan::inline v0

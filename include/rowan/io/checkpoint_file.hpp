@@ -1,0 +1,160 @@
+// rowan/io/checkpoint_file.hpp: CheckpointFile, which loads variables of a checkpoint or maps them, and load_checkpoint.
+#pragma once
+
+#include <rowan/detail/checkpoint_format.hpp>
+#include <rowan/detail/checkpoint_reader.hpp>
+#include <rowan/io/checkpoint.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A checkpoint in a file, of which the header and the descriptors have been read and checked. Copies share it.
+///
+///     CheckpointFile f("model.rowan");
+///     auto w = f.load<Tensor<float>>("w");    a copy, whose checksum was compared
+///     auto e = f.map<Tensor<float>>("e");     the file's own bytes, on demand; what is written there stays in memory
+///
+/// A file that save_checkpoint replaces stays open as it was.
+class CheckpointFile {
+public:
+    /// errors   IoError if the file cannot be read; FormatError if it is no checkpoint, one of another major version, or damaged before the
+    ///          payloads
+    /// cost     the descriptors are read and kept, and 8 bytes for each variable
+    explicit CheckpointFile(std::string path) : CheckpointFile(Cpu{}, std::move(path)) {}
+    CheckpointFile(Cpu exec, std::string path)
+        : state_(std::make_shared<detail::CheckpointReader const>(exec, std::move(path))) {}
+
+    std::string const& path() const noexcept { return state_->file.path(); }
+
+    /// What a delta to this checkpoint names, and, if this is a delta, what it names.
+    std::uint64_t id() const noexcept { return state_->header.id(); }
+    std::optional<std::uint64_t> base() const noexcept {
+        if ((state_->header.flags & detail::CheckpointHeader::delta) == 0) return std::nullopt;
+        return state_->header.base;
+    }
+
+    /// How many variables there are, and their names, ascending.
+    std::size_t size() const noexcept { return state_->places.size(); }
+    std::vector<std::string> names() const {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
+        return names;
+    }
+    bool has(std::string_view name) const { return state_->find(name) != size(); }
+
+    /// errors   GraphError if there is no variable of this name
+    VarDesc desc(std::string_view name) const { return record(name).desc; }
+
+    /// errors   FormatError if there is a program that cannot be decoded
+    std::optional<ProgramDesc> program() const {
+        if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
+        return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t));
+    }
+
+    /// A variable, read from the file: a Tensor, a LoDTensor, a SelectedRows, or an untyped CheckpointEntry.
+    /// errors   GraphError if there is none of this name; TypeError if it is no V; FormatError if it is damaged; IoError; std::bad_alloc
+    /// cost     one pass over the file's bytes, on several threads; no memory but the result's
+    template <class V = CheckpointEntry>
+    V load(std::string_view name) const {
+        return get<V>(name, [](detail::CheckpointReader const& s, Record const& r) { return s.load(r); });
+    }
+
+    /// A variable in the memory of the file itself. Checksums of LoD offsets and row ids are compared, those of elements only by verify().
+    /// requires   that nobody makes the file shorter or writes into it (who saves anew does not) as long as the variable is used
+    /// errors     as load
+    /// cost       independent of the number of elements; bools are read once
+    template <class V = CheckpointEntry>
+    V map(std::string_view name) const {
+        return get<V>(name, [](detail::CheckpointReader const& s, Record const& r) { return s.map(r); });
+    }
+
+    /// Reads the elements of a variable into memory that is there already.
+    /// errors   as load; ShapeError if `to` has another size. If the file is damaged, some elements may have been written.
+    void load_into(std::string_view name, std::span<std::byte> to) const {
+        auto const r = record(name);
+        if (to.size() != r.elements().bytes) {
+            throw ShapeError("bytes of " + r.desc.name, std::to_string(to.size()), std::to_string(r.elements().bytes));
+        }
+        state_->read(r, r.elements(), to);
+        CheckpointEntry::check_elements(r, to, r.elements().offset);
+    }
+
+    /// Compares all checksums, looks at all padding, offsets and row ids, and at the program.
+    /// errors   FormatError if something is damaged; IoError
+    /// cost     one pass over the file, on several threads
+    void verify() const {
+        static_cast<void>(program());
+        for (std::size_t i = 0; i < size(); ++i) {
+            Record const r = state_->record(i);
+            static_cast<void>(state_->parts(r));
+            state_->verify(r);
+        }
+    }
+
+    /// What is in the file: a line for all and one for each variable.
+    std::string describe() const {
+        auto const& h = state_->header;
+        std::string text = path() + ": rowan checkpoint " + std::to_string(h.major) + "." + std::to_string(h.minor) +
+                           ", " + std::to_string(size()) + (size() == 1 ? " variable, " : " variables, ") +
+                           std::to_string(state_->file.size()) + " bytes, id " + detail::hex_text(id());
+        if (auto const b = base()) text += ", delta to " + detail::hex_text(*b);
+        if (!state_->program.empty()) text += "\na program of " + std::to_string(state_->program.size()) + " bytes";
+        for (std::size_t i = 0; i < size(); ++i) {
+            Record const r = state_->record(i);
+            text += "\n" + r.desc.name + ": " + detail::kind_text(r.desc, r.type_name);
+            if (r.has_rows()) text += ", " + std::to_string(r.rows().bytes / sizeof(std::int64_t)) + " rows";
+            if (r.levels() != 0) text += ", " + std::to_string(r.levels()) + (r.levels() == 1 ? " level" : " levels");
+            text += ", " + std::to_string(r.elements().bytes) + " bytes";
+        }
+        return text;
+    }
+
+private:
+    using Record = detail::CheckpointRecord;
+    Record record(std::string_view name) const {
+        std::size_t const i = state_->find(name);
+        if (i == size()) throw GraphError(path() + " has no variable \"" + std::string(name) + "\"");
+        return state_->record(i);
+    }
+
+    template <class V, class Read>
+    V get(std::string_view name, Read const& read) const {
+        static_assert(checkpointed<V>,
+                      "rowan::CheckpointFile: gives a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
+        Record const r = record(name);
+        detail::checkpoint_value<V>::expect(r.desc, r.type_name, r.element_size);
+        return detail::checkpoint_value<V>::value(read(*state_, r));
+    }
+
+    std::shared_ptr<detail::CheckpointReader const> state_;
+};
+
+/// All of a checkpoint, its program too, read from a file.
+/// errors   as CheckpointFile's constructor, program and load
+inline Checkpoint load_checkpoint(std::string const& path) {
+    CheckpointFile const file(path);
+    Checkpoint checkpoint;
+    checkpoint.program = file.program();
+    for (auto const& name : file.names()) checkpoint.add(name, file.load(name));
+    return checkpoint;
+}
+
+/// One variable of a checkpoint.
+template <class V>
+V load_checkpoint(std::string const& path, std::string_view name) {
+    return CheckpointFile(path).load<V>(name);
+}
+
+/// What a checkpoint holds, as text, without loading it.
+inline std::string describe(std::string const& path) { return CheckpointFile(path).describe(); }
+
+}  // namespace rowan::inline v0

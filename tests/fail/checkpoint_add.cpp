@@ -1,0 +1,12 @@
+// expect: rowan::Checkpoint::add: takes a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry
+#include <rowan/io/checkpoint.hpp>
+
+#include <vector>
+
+void save(rowan::Checkpoint& c) {
+#ifdef ROWAN_VALID_TWIN
+    c.add("w", rowan::Tensor<float>{1, 2});
+#else
+    c.add("w", std::vector<float>{1, 2});
+#endif
+}

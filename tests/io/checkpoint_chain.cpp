@@ -1,0 +1,194 @@
+// tests/io/checkpoint_chain.cpp: a checkpoint and what has changed since, which together are as good as a whole one.
+#include <rowan/io/checkpoint_chain.hpp>
+#include <rowan/sparse/touched_rows.hpp>
+
+#include "checkpoint_files.hpp"
+#include "inputs.hpp"
+
+#include <rowan/sparse/adagrad.hpp>
+
+namespace {
+
+using namespace rowan;
+using test::Folder, test::FaultyFiles;
+
+template <class T>
+bool same(Tensor<T> const& a, Tensor<T> const& b) {
+    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+template <class V>
+Checkpoint one(std::string name, V const& value) {
+    Checkpoint c;
+    c.add(std::move(name), value);
+    return c;
+}
+
+template <class E, class Call>
+std::string refusal(Call const& call) {
+    try {
+        call();
+    } catch (E const& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("rows of deltas take the place of the table's, others stay", "[io][golden]") {
+    Folder const folder;
+    auto id = save_checkpoint(one("w", Tensor<float>{{1, 2}, {3, 4}, {5, 6}}), folder / "0");
+    id = save_delta(one("w", SelectedRows<float>(3, {2, 0}, {{50, 60}, {10, 20}})), id, folder / "1");
+    id = save_delta(one("w", SelectedRows<float>(3, {0}, {{11, 22}})), id, folder / "2");
+    CheckpointChain const chain{folder / "0", folder / "1", folder / "2"};
+    CHECK(chain.id() == id);
+    CHECK(chain.load<Tensor<float>>("w") == Tensor<float>{{11, 22}, {3, 4}, {50, 60}});
+    CHECK(CheckpointChain({folder / "0", folder / "1"}).load<Tensor<float>>("w") == Tensor<float>{{10, 20}, {3, 4}, {50, 60}});
+    CHECK(CheckpointChain({folder / "0"}).load<Tensor<float>>("w") == Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
+    save_delta(one("w", Tensor<float>{{7, 8}, {9, 10}, {11, 12}}), id, folder / "3");  // all of it
+    CHECK(CheckpointChain({folder / "0", folder / "1", folder / "2", folder / "3"}).load<Tensor<float>>("w") == Tensor<float>{{7, 8}, {9, 10}, {11, 12}});
+    CHECK(describe(folder / "2").find(", delta to " + detail::hex_text(CheckpointFile(folder / "1").id())) != std::string::npos);
+}
+
+TEST_CASE("what is no rows of a tensor is replaced whole, and may be new", "[io]") {
+    Folder const folder;
+    SelectedRows<float> const before(9, {4, 1}, {{1}, {2}}), after(9, {7}, {{3}});
+    auto all = one("g", before);
+    all.add("b", Tensor<double>{1, 2});
+    all.add("kept", LoDTensor<float>(Tensor<float>{{1}, {2}, {3}}, Lod{{0, 2, 3}}));
+    auto const id = save_checkpoint(all, folder / "0");
+    auto changes = one("g", after);
+    changes.add("b", Tensor<double>{3, 4, 5});
+    changes.add("new", Tensor<std::int32_t>{6});
+    changes.add("kept", SelectedRows<float>(3, {1}, {{20}}));
+    changes.program.emplace().version.version = 5;
+    save_delta(changes, id, folder / "1");
+    CheckpointChain const chain{folder / "0", folder / "1"};
+    CHECK(chain.names() == std::vector<std::string>{"b", "g", "kept", "new"});
+    CHECK(chain.load<SelectedRows<float>>("g") == after);
+    CHECK(chain.load<Tensor<double>>("b") == Tensor<double>{3, 4, 5});
+    CHECK(chain.load<Tensor<std::int32_t>>("new") == Tensor<std::int32_t>{6});
+    CHECK(chain.load<LoDTensor<float>>("kept") == LoDTensor<float>(Tensor<float>{{1}, {20}, {3}}, Lod{{0, 2, 3}}));
+    CHECK(chain.program() == changes.program);
+    CHECK(!CheckpointChain({folder / "0"}).program());
+
+    auto const whole = save_checkpoint(chain.load(), folder / "whole");  // the chain as one file
+    CHECK(CheckpointChain({folder / "whole"}).id() == whole);
+    CHECK(load_checkpoint<SelectedRows<float>>(folder / "whole", "g") == after);
+    CHECK(load_checkpoint<LoDTensor<float>>(folder / "whole", "kept") == chain.load<LoDTensor<float>>("kept"));
+    CHECK(refusal<GraphError>([&] { chain.load("none"); }) == folder / "0 and its deltas have no variable \"none\"");
+    CHECK(refusal<TypeError>([&] { chain.load<Tensor<float>>("kept"); }) == "kept is LoDTensor<f32>[3, 1], expected Tensor<f32>");
+    CHECK(refusal<TypeError>([&] { chain.load<Tensor<float>>("b"); }) == "b is Tensor<f64>[3], expected Tensor<f32>");
+}
+
+TEST_CASE("a training run that goes on from a chain gives the bits of one that was not interrupted", "[io]") {
+    Folder const folder;
+    constexpr std::int64_t height = 500;
+    auto table = inputs::wild<float>({500, 3}, 1), moment = inputs::state<float>({500, 3}, 2);
+    auto const step = [](Tensor<float>& t, Tensor<float>& m, std::uint64_t seed) {
+        auto const g = inputs::gradient<float>(height, 20, {3}, seed);
+        adagrad(t, m, g, {.learning_rate = 0.1});
+        return g;
+    };
+    auto all = one("table", table);
+    all.add("moment", moment);
+    std::vector<std::string> files{folder / "0"};
+    auto id = save_checkpoint(all, files[0]);
+    TouchedRows touched(height);
+    for (std::uint64_t k = 1; k <= 4; ++k) {
+        for (std::uint64_t i = 0; i < 3; ++i) touched.add(step(table, moment, 10 * k + i).rows());
+        Checkpoint changes;
+        if (k % 2 == 0) {
+            changes.add("table", touched.of(table));
+        } else {  // from the tables alone
+            auto const before = CheckpointChain(files).load<Tensor<float>>("table");
+            auto const between = TouchedRows::between(before, table);
+            CHECK(std::ranges::includes(touched.rows(), between.rows()));
+            changes.add("table", between.of(table));
+        }
+        changes.add("moment", touched.of(moment));
+        touched.clear();
+        files.push_back(folder / std::to_string(k));
+        id = save_delta(changes, id, files.back());
+        CHECK(std::filesystem::file_size(files.back()) < std::filesystem::file_size(files[0]));
+    }
+    CheckpointChain const chain(files);
+    CHECK(same(chain.load<Tensor<float>>("table"), table));
+    CHECK(same(chain.load<Tensor<float>>("moment"), moment));
+}
+
+TEMPLATE_TEST_CASE("any chain is the loop that writes its rows", "[io][property]", float, test::own) {
+    Folder const folder;
+    using T = TestType;
+    CHECK(rc::check([&] {
+        auto const height = *rc::gen::inRange<std::size_t>(0, 6), width = *rc::gen::inRange<std::size_t>(0, 3);
+        auto const fill = [](std::size_t rows, std::size_t columns) {
+            auto t = Tensor<T>::from_shape({rows, columns});
+            for (std::size_t i = 0; i < t.size() * sizeof(T); ++i)
+                reinterpret_cast<std::uint8_t*>(t.data())[i] = *rc::gen::arbitrary<std::uint8_t>();
+            return t;
+        };
+        auto table = fill(height, width);
+        std::vector<std::string> files{folder / "0"};
+        auto id = save_checkpoint(one("w", table), files[0]);
+        for (int k = *rc::gen::inRange(0, 4); k != 0; --k) {
+            files.push_back(folder / std::to_string(files.size()));
+            inputs::Rows rows;
+            if (height != 0) rows = *rc::gen::container<inputs::Rows>(rc::gen::inRange<std::int64_t>(0, static_cast<std::int64_t>(height)));
+            SelectedRows<T> const g(height, rows, fill(rows.size(), width));
+            for (std::size_t i = 0; i < rows.size(); ++i) std::ranges::copy(g.value().row(i), table.row(static_cast<std::size_t>(rows[i])).begin());
+            id = save_delta(one("w", g), id, files.back());
+        }
+        RC_ASSERT(same(CheckpointChain(files).template load<Tensor<T>>("w"), table));
+    }));
+}
+
+TEST_CASE("a delta is taken only by the file that it was made for", "[io][bad_input]") {
+    Folder const folder;
+    auto const zero = save_checkpoint(one("w", Tensor<float>{1, 2, 3}), folder / "0");
+    auto const other = save_checkpoint(one("w", Tensor<float>{1, 2, 4}), folder / "other");
+    auto const first = save_delta(one("w", SelectedRows<float>(3, {0}, {7})), zero, folder / "1");
+    save_delta(one("w", SelectedRows<float>(3, {1}, {8})), first, folder / "2");
+    auto const text = [&](std::vector<std::string> names) {
+        for (auto& name : names) name = folder / name;
+        return refusal<FormatError>([&] { CheckpointChain{std::span<std::string const>(names)}; });
+    };
+    CHECK(text({"0", "1", "2"}) == "");
+    CHECK(text({"0", "2"}) == "byte 40: " + folder / "2 is a delta to " + detail::hex_text(first) + ", expected a delta to " + detail::hex_text(zero));
+    CHECK(text({"other", "1"}) == "byte 40: " + folder / "1 is a delta to " + detail::hex_text(zero) + ", expected a delta to " + detail::hex_text(other));
+    CHECK(text({"1", "2"}) == "byte 40: " + folder / "1 is a delta to " + detail::hex_text(zero) + ", expected no delta");
+    CHECK(text({"0", "other"}) == "byte 40: " + folder / "other is no delta, expected a delta to " + detail::hex_text(zero));
+    CHECK(text({"0", "1", "1"}) != "");
+    CHECK_THROWS_AS(CheckpointChain{}, ShapeError);
+    // A base that was saved anew is another one, unless it is the same to the last bit.
+    save_checkpoint(one("w", Tensor<float>{1, 2, 3}), folder / "0");
+    CHECK(text({"0", "1"}) == "");
+    save_checkpoint(one("w", Tensor<float>{1, 2, 3.5F}), folder / "0");
+    CHECK(text({"0", "1"}) != "");
+}
+
+TEST_CASE("rows that do not fit the tensor are refused", "[io][bad_input]") {
+    Folder const folder;
+    auto const id = save_checkpoint(one("w", Tensor<float>{{1, 2}, {3, 4}}), folder / "0");
+    auto const text = [&](auto const& g) {
+        save_delta(one("w", g), id, folder / "1");
+        CheckpointChain const chain{folder / "0", folder / "1"};
+        auto const reason = refusal<FormatError>([&] { chain.load("w"); });
+        CHECK(reason == refusal<FormatError>([&] { chain.load<Tensor<float>>("w"); }));
+        return reason;
+    };
+    std::string const start = "byte 0: " + folder / "1 has rows of SelectedRows<";
+    CHECK(text(SelectedRows<float>(2, {1}, {{5, 6}})) == "");
+    CHECK(text(SelectedRows<float>(3, {1}, {{5, 6}})) == start + "f32>[3, 2] \"w\", which is Tensor<f32>[2, 2]");
+    CHECK(text(SelectedRows<float>(2, {1}, {{5}})) == start + "f32>[2, 1] \"w\", which is Tensor<f32>[2, 2]");
+    CHECK(text(SelectedRows<float>(2, {1}, {5})) == start + "f32>[2] \"w\", which is Tensor<f32>[2, 2]");
+    CHECK(text(SelectedRows<double>(2, {1}, {{5, 6}})) == start + "f64>[2, 2] \"w\", which is Tensor<f32>[2, 2]");
+}
+
+TEST_CASE("a delta that cannot be written leaves nothing", "[io]") {
+    Folder const folder;
+    FaultyFiles::state = {.fail = 3};
+    CHECK_THROWS_AS(save_delta<FaultyFiles>(Checkpoint(), 1, folder / "1"), IoError);
+    CHECK(folder.files() == 0);
+}
