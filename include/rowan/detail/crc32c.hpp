@@ -41,11 +41,6 @@ constexpr std::uint32_t crc32c_power(std::uint64_t n) {
 /// What n bytes of zeros multiply a checksum with. The power of x is reduced by its period, 2^31 - 1, which 8n may not overflow.
 constexpr std::uint32_t crc32c_zeros(std::uint64_t n) { return crc32c_power(8 * (n % 0x7FFFFFFFU)); }
 
-/// Of some bytes and n more, from the checksums of both.
-constexpr std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second, std::uint64_t n) {
-    return crc32c_product(first, crc32c_zeros(n)) ^ second;
-}
-
 /// Row k: what each byte makes of a state of zeros, after n + k more bytes of zeros.
 template <std::size_t Rows>
 constexpr auto crc32c_table(std::uint64_t n) {
@@ -130,16 +125,18 @@ inline std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, st
 
 #endif
 
-inline std::uint32_t crc32c(std::span<std::byte const> bytes) {
+/// `before`: the checksum of the bytes before these.
+inline std::uint32_t crc32c(std::span<std::byte const> bytes, std::uint32_t before = 0) {
 #ifdef ROWAN_CRC32C_X86
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("vpclmulqdq"))
-        return ~crc32c_avx512(~0U, bytes.data(), bytes.size());
-    if (__builtin_cpu_supports("sse4.2")) return ~crc32c_sse42(~0U, bytes.data(), bytes.size());
+        return ~crc32c_avx512(~before, bytes.data(), bytes.size());
+    if (__builtin_cpu_supports("sse4.2")) return ~crc32c_sse42(~before, bytes.data(), bytes.size());
 #endif
-    return ~crc32c_portable(~0U, bytes.data(), bytes.size());
+    return ~crc32c_portable(~before, bytes.data(), bytes.size());
 }
 
-/// The checksum of n bytes of which part(begin, end) gives those of parts, on several threads.
+/// The checksum of n bytes of which part(begin, end) gives those of parts, on several threads: that of bytes and n more is the first,
+/// times zeros(n), plus the second.
 template <class Part>
 std::uint32_t crc32c_of_parts(Cpu exec, std::uint64_t n, Part const& part) {
     static constexpr std::size_t size = std::size_t{256} << 10;  // so that what was just read is still in the cache

@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,6 +83,19 @@ public:
             to = to.subspan(static_cast<std::size_t>(n));
             offset += static_cast<std::uint64_t>(n);
         }
+    }
+
+    /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
+    /// requires   that nobody makes the file shorter as long as they are used
+    /// errors   IoError if the system refuses
+    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const {
+        if (n == 0) return nullptr;
+        std::size_t const before =
+            static_cast<std::size_t>(offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+        void* const pages = ::mmap(nullptr, before + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_,
+                                   static_cast<off_t>(offset - before));
+        if (pages == MAP_FAILED) throw_io("map", path_);
+        return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
     }
 
 private:
