@@ -1,6 +1,8 @@
 // What is in a file that rowan, Paddle or NumPy wrote: kind, element type, shape, levels of sequences, rows, and a few values.
 //
-//     $ inspect words.npy __params__
+//     $ inspect model.rowan words.npy __params__
+//     model.rowan: rowan checkpoint, 1 variable
+//       LOD_TENSOR w: f32[3, 2], persistable: 1 2 3 4 5 6
 //     words.npy: NumPy array
 //       <i8 [3]: 7 8 9
 //     __params__: 2 Paddle streams
@@ -8,6 +10,7 @@
 //       LoDTensor bool[2]: 1 0
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/float16.hpp>
+#include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/npy.hpp>
 #include <rowan/io/paddle.hpp>
@@ -31,6 +34,7 @@ namespace {
 using rowan::Tensor;
 
 std::size_t most = 8;  // values and rows that are printed
+bool programs = false;  // whether programs are printed
 
 template <class T>
 void print_some(std::span<T const> list) {
@@ -100,11 +104,46 @@ void inspect_paddle(std::string const& path) {
     }
 }
 
+void inspect_checkpoint(std::string const& path) {
+    rowan::CheckpointFile const file(path);
+    std::cout << path << ": rowan checkpoint, " << file.size() << (file.size() == 1 ? " variable" : " variables") << '\n';
+    if (auto const program = file.program()) {
+        std::size_t operators = 0;
+        for (auto const& block : program->blocks) operators += block.ops.size();
+        std::cout << "  a program of " << operators << " operators\n";
+        if (programs) std::cout << *program << '\n';
+    }
+    for (std::string const& name : file.names()) {
+        auto const entry = file.map(name);
+        std::cout << "  " << entry.desc;
+        if (!entry.lod.empty()) std::cout << ", lod";
+        for (std::size_t level = 0; level < entry.lod.levels(); ++level) {
+            std::cout << " [";
+            print_some(entry.lod[level]);
+            std::cout << ']';
+        }
+        if (entry.desc.selected_rows_desc) {
+            std::cout << ", rows ";
+            print_some(std::span<std::int64_t const>(entry.rows.data(), entry.rows.size()));
+        }
+        with_type([&]<class T>(T) {
+            if (entry.desc.selected_rows_desc) {
+                print_values(file.map<rowan::SelectedRows<T>>(name).value());
+            } else {
+                print_values(file.map<rowan::LoDTensor<T>>(name).value());
+            }
+        });
+    }
+}
+
 void inspect(std::string const& path) {
     std::array<char, 6> magic{};
     std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
-    if (std::string_view(magic.data(), magic.size()) == "\x93NUMPY") {
+    std::string_view const begin(magic.data(), magic.size());
+    if (begin == "\x93NUMPY") {
         inspect_npy(path);
+    } else if (begin == "\x89ROWAN") {
+        inspect_checkpoint(path);
     } else {
         inspect_paddle(path);
     }
@@ -117,6 +156,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> paths;
     app.add_option("file", paths, "what to look at")->required();
     app.add_option("--values", most, "how many values and rows to print of each tensor")->capture_default_str();
+    app.add_flag("--program", programs, "print the programs of rowan's files");
     CLI11_PARSE(app, argc, argv);
     int bad = 0;
     for (std::string const& path : paths) {
