@@ -143,9 +143,30 @@ TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
     CHECK(refused > 100);
     file.write(bytes + "x");
     CHECK_THROWS_AS(load_model(predict, file.path), FormatError);
-    file.write("another file of some length");
-    CHECK_THROWS_WITH(load_model(predict, file.path), "byte 0: the magic number is not that of a rowan model");
+    file.write(std::string(64, 'x'));
+    CHECK_THROWS_WITH(load_model(predict, file.path), "byte 0: magic is not that of a rowan checkpoint");
     CHECK_THROWS_AS(load_model(predict, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, parameters, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);
+}
+
+TEST_CASE("training that was saved goes on as if it had not stopped", "[io]") {
+    File const file;
+    Scope whole, halves;
+    auto const make = [](Scope& scope) {
+        ScopeGuard const guard(scope);
+        return layer::mse(layer::tanh(layer::fc(layer::data("x", {UNK, 3}), {.output_size = 2})), layer::data("y", {UNK, 2}));
+    };
+    Feeds const feeds{{"x", Tensor<float>{{1, 2, 3}, {-1, 0, 1}}}, {"y", Tensor<float>{{1, 2}, {3, 4}}}};
+    auto const reader = [&](std::int64_t) { return std::vector{feeds, feeds}; };
+    auto const want = train(make(whole), reader, {.optimizer = layer::Adam{}, .epochs = 4});
+
+    auto const cost = make(halves);
+    save_parameters(train(cost, reader, {.optimizer = layer::Adam{}, .epochs = 1}), file.path);
+    auto const saved = load_parameters(file.path);
+    CHECK(saved.steps == 2);
+    auto const found = train(cost, reader, {.optimizer = layer::Adam{}, .epochs = 3, .resume = &saved});
+    REQUIRE(found.size() == want.size());
+    for (auto const& [name, value] : want) CHECK(found.find(name).template get<LoDTensor<float>>() == value.template get<LoDTensor<float>>());
+    CHECK_THROWS_AS(load_model(cost, file.path), GraphError);
 }

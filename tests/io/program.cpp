@@ -1,5 +1,6 @@
-// tests/io/program.cpp: nets as programs, and back.
+// tests/io/program.cpp: nets as programs, also in files, and back.
 #include <rowan/io/from_program.hpp>
+#include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
 
 #include "catch.hpp"
@@ -26,8 +27,13 @@
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/while_loop.hpp>
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -165,7 +171,7 @@ std::string refusal(ProgramDesc program, std::function<void(ProgramDesc&)> const
     change(program);
     Scope scope;
     try {
-        from_program(program, scope);
+        from_program<my_ops>(program, scope);
     } catch (Error const& e) {
         return e.what();
     }
@@ -184,7 +190,7 @@ TEST_CASE("a net that became a program and a net again has the same program and 
         }();
         auto const program = decode<ProgramDesc>(encode(to_program(*out)));
         CHECK(program == to_program(*out));
-        auto const again = from_program(program, other);
+        auto const again = from_program<my_ops>(program, other);
         REQUIRE(again.size() == 1);
         CHECK(to_program(*again[0]) == program);
 
@@ -205,7 +211,8 @@ TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") 
     CHECK_THROWS_WITH(to_program(*out), "there is no operator \"leaky\" among the 40 of this registry");
     auto const program = to_program<my_ops>(*out);
     CHECK(program.blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
-    CHECK_THROWS_AS(from_program(program, other), GraphError);
+    using few_ops = registry<scale_op>;
+    CHECK_THROWS_AS(from_program<few_ops>(program, other), GraphError);
     Scope third;
     auto const again = from_program<my_ops>(program, third);
     CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
@@ -241,7 +248,7 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
         }
         throw Error(type);
     };
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 40 of this registry");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 41 of this registry");
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs.clear(); }) == "nothing");  // padding is optional
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id is of another kind");
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc has an attribute that it does not know");
@@ -297,7 +304,7 @@ TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io
             }
             Scope other;
             try {
-                auto const again = from_program(p, other);
+                auto const again = from_program<my_ops>(p, other);
                 static_cast<void>(infer(Out(*again[0]), feeds_of(p), values));
                 ++runs;
             } catch (Error const&) {
@@ -307,4 +314,68 @@ TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io
     }
     CHECK(refused > 300);
     CHECK(runs > 5);
+}
+
+TEST_CASE("a model in a file is whole: it runs where nobody has built its net", "[io]") {
+    std::string const path = "rowan_program_" + std::to_string(::getpid()) + ".rowan", second = path + "2";
+    for (std::size_t n = 0; n < nets.size(); ++n) {
+        CAPTURE(n);
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const out = layer::apply<leaky_op>({.slope = 0.5}, nets[n]());
+        auto const feeds = feeds_of(to_program<my_ops>(*out));
+        Net<>::trace_and_build(*out);
+        Parameters parameters;
+        auto const values = values_for(*out);
+        for (auto& [v, name] : detail::names_of(detail::trace(std::array{&*out}))) {
+            if (v->role() == Role::parameter) parameters.set(v->name(), values.find(name).share());
+        }
+        auto const want = infer(out, feeds, parameters);
+        save_model<my_ops>(out, parameters, path);
+        for (bool const map : {false, true}) {
+            auto const model = load_model<my_ops>(path, {.map = map});
+            CHECK(infer(model.predict, feeds, model.parameters) == want);
+            save_model<my_ops>(model.predict, model.parameters, second);
+            auto const one = detail::read_file(path), two = detail::read_file(second);
+            CHECK(std::ranges::equal(one, two));
+        }
+    }
+    std::remove(path.c_str());
+    std::remove(second.c_str());
+}
+
+TEST_CASE("a model's program and its values must belong together", "[io][bad]") {
+    std::string const path = "rowan_program_" + std::to_string(::getpid()) + ".rowan";
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const out = nets[0]();
+    auto const program = to_program(*out);
+    auto const said = [&](auto const& change) -> std::string {
+        Checkpoint c;
+        c.program = program;
+        std::map<std::string, Tensor<float>> values;
+        for (auto const& [name, value] : values_for(*out)) values.emplace(name, value.template get<LoDTensor<float>>().value());
+        change(c, values);
+        for (auto const& [name, value] : values) c.add(name, value);
+        save_checkpoint(c, path);
+        try {
+            load_model<my_ops>(path);
+        } catch (Error const& e) {
+            return e.what();
+        }
+        return "nothing";
+    };
+    CHECK(said([](auto&, auto&) {}) == "nothing");
+    CHECK(said([](auto& c, auto&) { c.program.reset(); }) == path + " has no program: build the net, and load its parameters");
+    CHECK(said([](auto&, auto& v) { v.erase("table"); }) == path + " has no value for \"table\", a parameter of its program");
+    CHECK(said([](auto&, auto& v) { v["chair"] = Tensor<float>{1}; }) == path + " has a value \"chair\", which is no parameter of its program");
+    CHECK(said([](auto&, auto& v) { v["words"] = Tensor<float>{1}; }) == path + " has a value \"words\", which is no parameter of its program");
+    CHECK(said([](auto&, auto& v) { v["table"] = Tensor<float>{{1}}; }) == "table.shape() is [1, 1], expected [9, 3]");
+    CHECK(said([](auto& c, auto& v) {
+              c.add("table", Tensor<double>::zeros({9, 3}));
+              v.erase("table");
+          }) == path + ": table is f64, expected an element type for which the program was built");
+    CHECK(said([](auto& c, auto&) { c.program->blocks[0].ops.back().inputs[0].arguments.push_back("words"); }) ==
+          path + ": the result is 2 of LoDTensor<f32>, expected 1 of LoDTensor<f32>");
+    std::remove(path.c_str());
 }

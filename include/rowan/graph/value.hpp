@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -105,9 +106,11 @@ public:
         return values[0]->held().scatter(device, values, to);
     }
 
-    /// The number of the element type, the dims, and the bytes, which may be written.
+    /// Number, name and size of the element type, the dims, and the bytes, which may be written.
     struct Elements {
         std::int32_t dtype;
+        std::string_view type;
+        std::size_t element_size;
         std::vector<std::int64_t> dims;
         std::span<std::byte> bytes;
     };
@@ -210,6 +213,8 @@ private:
         Elements elements() const override {
             Tensor<T, D> alias = value.value().share();
             return {dtype<T>::wire,
+                    dtype<T>::name,
+                    sizeof(T),
                     {alias.shape().begin(), alias.shape().end()},
                     std::as_writable_bytes(std::span(alias.data(), alias.size()))};
         }

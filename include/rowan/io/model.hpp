@@ -1,65 +1,44 @@
-// rowan/io/model.hpp: save_model and load_model, the parameters of a net in a file.
+// rowan/io/model.hpp: save_model and load_model, a net with its parameters in a file.
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/trace.hpp>
+#include <rowan/io/checkpoint.hpp>
+#include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/from_program.hpp>
+#include <rowan/io/to_program.hpp>
+#include <rowan/layer/infer.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <array>
-#include <bit>
-#include <cerrno>
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <limits>
 #include <map>
-#include <span>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-static_assert(std::endian::native == std::endian::little, "rowan/io/model.hpp: files are little-endian");
-
-inline constexpr std::string_view model_magic = "rowan model 1\n";
-
-/// Reads a file that lies in memory; never beyond its end.
-class ModelReader {
-public:
-    explicit ModelReader(std::span<std::byte const> file) : file_(file) {}
-
-    template <class I>
-    I number(char const* field) {
-        I x;
-        std::memcpy(&x, bytes(field, sizeof(I)).data(), sizeof(I));
-        return x;
-    }
-    std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
-        if (n > file_.size() - at_) throw FormatError(at_, field, "goes beyond the end of the file");
-        at_ += n;
-        return file_.subspan(at_ - n, n);
-    }
-    std::string text(char const* field) {
-        auto const n = number<std::uint32_t>(field);
-        auto const b = bytes(field, n);
-        return {reinterpret_cast<char const*>(b.data()), b.size()};
-    }
-    std::uint64_t position() const { return at_; }
-    bool at_end() const { return at_ == file_.size(); }
-
-private:
-    std::span<std::byte const> file_;
-    std::uint64_t at_ = 0;
+/// A net that came from a file, with its parameters.
+///     auto const model = load_model("model.rowan");
+///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
+template <class T = float, class Device = Cpu>
+struct Model {
+    std::unique_ptr<Scope> scope;
+    layer::Var<T, Device> predict;
+    Parameters parameters;
 };
+
+struct LoadOptions {
+    bool map = false;  ///< parameters are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
+};
+
+namespace detail {
 
 /// The parameters of a net by the names that follow from the net alone.
 inline std::map<std::string, Variable*> parameters_of(Variable& predict) {
@@ -70,93 +49,149 @@ inline std::map<std::string, Variable*> parameters_of(Variable& predict) {
     return found;
 }
 
+/// What a checkpoint holds of a value.
+inline CheckpointEntry entry_of(std::string name, Value const& value) {
+    auto alias = std::make_shared<Value>(value.share());
+    auto const e = alias->elements();
+    CheckpointEntry entry;
+    entry.desc = {.name = std::move(name), .lod_desc = LodTensorDesc{{e.dtype, e.dims}, 0}, .persistable = true};
+    entry.type_name = e.type;
+    entry.element_size = e.element_size;
+    entry.elements = e.bytes;
+    entry.memory = std::move(alias);
+    return entry;
+}
+
+/// A variable of a file, whose element type is one of `T...`.
+/// errors   TypeError if it is none of them; as CheckpointFile::load
+template <class Device, class... T>
+Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
+    VarDesc const desc = file.desc(name);
+    Value value;
+    auto const attempt = [&]<class E>(std::type_identity<E>) {
+        using V = LoDTensor<E, Device>;
+        if (!value.empty() || !desc.lod_desc || desc.lod_desc->tensor.data_type != dtype<E>::wire) return;
+        value.set(options.map ? file.map<V>(name) : file.load<V>(name));
+    };
+    (..., attempt(std::type_identity<T>{}));
+    if (value.empty()) {
+        std::string const kind = desc.lod_desc ? dtype_text(desc.lod_desc->tensor.data_type) : "row-sparse";
+        throw TypeError(file.path() + ": " + name, kind, "an element type for which the program was built");
+    }
+    return value;
+}
+
+[[noreturn]] inline void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
+                                        char const* which) {
+    throw GraphError(file.path() + has + name + which);
+}
+
 }  // namespace detail
 
-/// Writes the parameters that `predict` depends on. They are named by their place in this net, so that a program that builds the same net
-/// loads them, in whatever order it makes its layers.
-/// errors   GraphError if there is no value for one of them; IoError if the file cannot be written: a file that was there stays then
-template <class T, class Device>
+/// Writes a net, as a program, and the parameters that it depends on: a checkpoint. Parameters are named by their place in this net, so that
+/// a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the file.
+/// errors   GraphError if there is no value for a parameter, or the net has an operator that Ops lacks
+///          (`save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: a file that was there stays then
+template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
-    std::map<std::string, Value> found;
+    Checkpoint model;
+    model.program = to_program<Ops>(*predict);
     for (auto const& [name, v] : detail::parameters_of(*predict))
-        found.emplace(name, parameters.find(v->name()).share());
-    std::string const part = path + ".part";
-    auto const fail = [&](char const* what) {
-        int const code = errno;
-        std::remove(part.c_str());
-        throw IoError(what, part, std::strerror(code), code);
-    };
-    std::ofstream out(part, std::ios::binary | std::ios::trunc);
-    if (!out) fail("open");
-    auto const write = [&](auto x) { out.write(reinterpret_cast<char const*>(&x), sizeof x); };
-    out << detail::model_magic;
-    write(static_cast<std::uint32_t>(found.size()));
-    for (auto& [name, value] : found) {
-        auto const e = value.elements();
-        write(static_cast<std::uint32_t>(name.size()));
-        out << name;
-        write(e.dtype);
-        write(static_cast<std::uint32_t>(e.dims.size()));
-        for (std::int64_t const dim : e.dims) write(dim);
-        out.write(reinterpret_cast<char const*>(e.bytes.data()), static_cast<std::streamsize>(e.bytes.size()));
-    }
-    out.close();
-    if (!out) fail("write");
-    if (std::rename(part.c_str(), path.c_str()) != 0) fail("rename");
+        model.add(name, detail::entry_of(name, parameters.find(v->name())));
+    save_checkpoint(model, path);
 }
 
 /// The design documents' order of arguments; of the reader nothing is kept.
-template <class T, class Device, class Reader>
+template <class Ops = forward_ops, class T, class Device, class Reader>
 void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters const& parameters,
                 std::string const& path) {
-    save_model(predict, parameters, path);
+    save_model<Ops>(predict, parameters, path);
 }
 
 /// Reads the parameters of a net that is built already.
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it is of another net
 template <class T, class Device>
 Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
-    if (std::error_code code; std::filesystem::exists(path, code) && !std::filesystem::is_regular_file(path, code))
-        throw IoError("open", path, "not a regular file", EINVAL);
-    std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in) throw IoError("open", path, std::strerror(errno), errno);
-    std::vector<std::byte> file(static_cast<std::size_t>(in.tellg()));
-    in.seekg(0);
-    in.read(reinterpret_cast<char*>(file.data()), static_cast<std::streamsize>(file.size()));
-    if (!in) throw IoError("read", path, std::strerror(errno), errno);
-
+    CheckpointFile const file(path);
     detail::name_variables(detail::trace(std::array{&*predict}));
-    auto found = detail::parameters_of(*predict);
-    detail::ModelReader reader(file);
-    auto const magic = reader.bytes("the magic number", detail::model_magic.size());
-    if (std::memcmp(magic.data(), detail::model_magic.data(), magic.size()) != 0)
-        throw FormatError(0, "the magic number", "is not that of a rowan model");
-    Parameters parameters;
-    for (auto count = reader.number<std::uint32_t>("the number of parameters"); count != 0; --count) {
-        auto const name = reader.text("a name");
-        auto const at = found.find(name);
-        if (at == found.end())
-            throw GraphError(path + " has a parameter \"" + name + "\", which this net has not: it is of another net");
-        Variable& v = *at->second;
-        if (!v.initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
-        Value value;
-        v.initialize(value, 0);
-        auto const e = value.elements();
-        if (auto const dtype = reader.number<std::int32_t>("an element type"); dtype != e.dtype)
-            throw TypeError(path + ": the element type of " + name, std::to_string(dtype), std::to_string(e.dtype));
-        std::vector<std::int64_t> dims;
-        for (auto rank = reader.number<std::uint32_t>("a rank"); rank != 0; --rank)
-            dims.push_back(reader.number<std::int64_t>("a dim"));
-        if (dims != e.dims)
-            throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(dims), detail::shape_text(e.dims));
-        auto const bytes = reader.bytes("elements", e.bytes.size());
-        if (!bytes.empty()) std::memcpy(e.bytes.data(), bytes.data(), bytes.size());
-        parameters.set(v.name(), std::move(value));
-        found.erase(at);
+    auto const expected = detail::parameters_of(*predict);
+    for (std::string const& name : file.names()) {
+        if (!expected.contains(name))
+            detail::of_another_net(file, " has a parameter \"", name, "\", which this net has not: it is of another net");
     }
-    if (!reader.at_end()) throw FormatError(reader.position(), "the file", "has bytes after its last parameter");
-    if (!found.empty())
-        throw GraphError(path + " has no parameter \"" + found.begin()->first + "\": it is of another net");
+    Parameters parameters;
+    for (auto const& [name, v] : expected) {
+        if (!file.has(name))
+            detail::of_another_net(file, " has no parameter \"", name, "\": it is of another net");
+        if (!v->initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
+        Value value;
+        v->initialize(value, 0);
+        auto const e = value.elements();
+        CheckpointEntry const there = file.map(name);
+        auto const& found = there.desc.lod_desc;
+        if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
+            throw TypeError(path + ": " + name, detail::kind_text(there.desc, there.type_name), value.kind());
+        if (found->tensor.dims != e.dims)
+            throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
+                             detail::shape_text(e.dims));
+        file.load_into(name, e.bytes);
+        parameters.set(v->name(), std::move(value));
+    }
+    return parameters;
+}
+
+/// Reads a net and its parameters, whose program must have one result, of the first of the element types. The operators that the file may
+/// name are those of `Ops`, whose kernels for these element types become part of the calling program.
+///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
+/// errors   as above; GraphError if the file has no program, or one that does not fit together: see from_program
+template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
+auto load_model(std::string const& path, LoadOptions const& options = {}) {
+    return [&]<class T, class... More>(dtypes<T, More...>) {
+        CheckpointFile const file(path);
+        auto const program = file.program();
+        if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
+        auto scope = std::make_unique<Scope>();
+        auto const outputs = from_program<Ops, Dtypes, Device>(*program, *scope);
+        if (outputs.size() != 1 || outputs[0]->spec().dtype != dtype<T>::wire)
+            throw TypeError(path + ": the result", std::to_string(outputs.size()) + " of " + detail::kind_text(outputs[0]->spec()),
+                            "1 of " + detail::kind_text(tensor_spec<T>({})));
+        Parameters parameters;
+        for (std::string const& name : file.names()) {
+            Variable* const v = scope->find(name);
+            if (v == nullptr || v->role() != Role::parameter)
+                detail::of_another_net(file, " has a value \"", name, "\", which is no parameter of its program");
+            parameters.set(name, detail::load_value<Device, T, More...>(file, name, options));
+            detail::check_fits(*v, parameters.find(name));
+        }
+        for (auto const& v : scope->variables()) {
+            if (v->role() == Role::parameter && !parameters.contains(v->name()))
+                detail::of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
+        }
+        return Model<T, Device>{std::move(scope), layer::Var<T, Device>(*outputs[0]), std::move(parameters)};
+    }
+    (Dtypes{});
+}
+
+/// Writes all that training gave, what optimizers keep and the number of steps among it, to go on another day.
+/// errors   IoError if the file cannot be written: a file that was there stays then
+inline void save_parameters(Parameters const& parameters, std::string const& path) {
+    Checkpoint all;
+    for (auto const& [name, value] : parameters) all.add(name, detail::entry_of(name, value));
+    all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
+    save_checkpoint(all, path);
+}
+
+/// Reads what save_parameters wrote.
+///     train(cost, reader, {.resume = &parameters});
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; TypeError if an element type is none of T...
+template <class... T>
+Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
+    CheckpointFile const file(path);
+    Parameters parameters;
+    for (std::string const& name : file.names()) {
+        if (name != "@steps") parameters.set(name, detail::load_value<Cpu, float, double, T...>(file, name, options));
+    }
+    parameters.steps = file.load<Tensor<std::int64_t>>("@steps")(0);
     return parameters;
 }
 
