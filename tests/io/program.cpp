@@ -276,7 +276,7 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
 TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io][bad]") {
     inputs::Random random(7);
     std::size_t refused = 0, runs = 0;
-    for (std::size_t const n : {0, 1, 2, 3, 4}) {
+    for (std::size_t n = 0; n < 5; ++n) {
         Scope scope;
         ScopeGuard const guard(scope);
         auto const out = nets[n]();
@@ -284,13 +284,14 @@ TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io
         auto const values = values_for(*out);
         for (int i = 0; i < 150; ++i) {
             ProgramDesc p = program;
-            auto const any = [&](auto& list) -> auto& { return list[random.below(list.size())]; };
-            for (std::uint64_t changes = 1 + random.below(2); changes != 0; --changes) {
+            auto const below = [&](std::size_t n) { return static_cast<std::size_t>(random.below(static_cast<std::int64_t>(n))); };
+            auto const any = [&](auto& list) -> auto& { return list[below(list.size())]; };
+            for (std::int64_t changes = 1 + random.below(2); changes != 0; --changes) {
                 auto& block = any(p.blocks);
                 auto& op = any(block.ops);
                 auto& var = any(block.vars);
                 switch (random.below(9)) {
-                    case 0: block.ops.erase(block.ops.begin() + static_cast<std::ptrdiff_t>(random.below(block.ops.size()))); break;
+                    case 0: block.ops.erase(block.ops.begin() + static_cast<std::ptrdiff_t>(below(block.ops.size()))); break;
                     case 1: std::swap(op, any(block.ops)); break;
                     case 2: block.ops.push_back(op); break;
                     case 3: if (!op.inputs.empty() && !op.inputs[0].arguments.empty()) any(op.inputs[0].arguments) = any(block.vars).name; break;

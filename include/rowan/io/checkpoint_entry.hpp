@@ -112,8 +112,8 @@ struct checkpoint_element {
             return copy;
         }
         Tensor<T> alias;
-        alias.storage() =
-            Storage<T>(std::shared_ptr<T>(e.memory, reinterpret_cast<T*>(first)), e.elements.size() / sizeof(T));
+        alias.storage() = Storage<T>::of_others(std::shared_ptr<T>(e.memory, reinterpret_cast<T*>(first)),
+                                                e.elements.size() / sizeof(T));
         alias.resize(shape);
         return alias;
     }

@@ -35,7 +35,8 @@ struct Model {
 };
 
 struct LoadOptions {
-    bool map = false;  ///< parameters are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
+    bool map =
+        false;  ///< parameters are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
 };
 
 namespace detail {
@@ -117,12 +118,12 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     auto const expected = detail::parameters_of(*predict);
     for (std::string const& name : file.names()) {
         if (!expected.contains(name))
-            detail::of_another_net(file, " has a parameter \"", name, "\", which this net has not: it is of another net");
+            detail::of_another_net(file, " has a parameter \"", name,
+                                   "\", which this net has not: it is of another net");
     }
     Parameters parameters;
     for (auto const& [name, v] : expected) {
-        if (!file.has(name))
-            detail::of_another_net(file, " has no parameter \"", name, "\": it is of another net");
+        if (!file.has(name)) detail::of_another_net(file, " has no parameter \"", name, "\": it is of another net");
         if (!v->initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
         Value value;
         v->initialize(value, 0);
@@ -153,7 +154,8 @@ auto load_model(std::string const& path, LoadOptions const& options = {}) {
         auto scope = std::make_unique<Scope>();
         auto const outputs = from_program<Ops, Dtypes, Device>(*program, *scope);
         if (outputs.size() != 1 || outputs[0]->spec().dtype != dtype<T>::wire)
-            throw TypeError(path + ": the result", std::to_string(outputs.size()) + " of " + detail::kind_text(outputs[0]->spec()),
+            throw TypeError(path + ": the result",
+                            std::to_string(outputs.size()) + " of " + detail::kind_text(outputs[0]->spec()),
                             "1 of " + detail::kind_text(tensor_spec<T>({})));
         Parameters parameters;
         for (std::string const& name : file.names()) {
@@ -168,8 +170,7 @@ auto load_model(std::string const& path, LoadOptions const& options = {}) {
                 detail::of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
         }
         return Model<T, Device>{std::move(scope), layer::Var<T, Device>(*outputs[0]), std::move(parameters)};
-    }
-    (Dtypes{});
+    }(Dtypes{});
 }
 
 /// Writes all that training gave, what optimizers keep and the number of steps among it, to go on another day.
