@@ -201,6 +201,21 @@ TEST_CASE("without a gradient a loop keeps one iteration's values and writes arr
     for (std::int64_t k = 0; k < 2000; ++k) REQUIRE(all.data()[k] == k);
 }
 
+TEST_CASE("condition and states may be variables from outside", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({2}, 1), y = parameter({2}, 2);
+    auto const never = layer::any(layer::greater(x, 1e9)), always = layer::any(layer::less(x, 1e9));
+    auto const same = layer::while_loop(x, [&](auto const&) { return never; }, [&](auto const&) { return y; });
+    CHECK(value(same) == value(layer::scale(x, 1)));
+    auto const endless = layer::while_loop(x, [&](auto const&) { return always; }, [&](auto const&) { return y; }, {.max_iterations = 3});
+    CHECK_THROWS_AS(value(endless), ValueError);
+    auto const [i, last] = layer::while_loop(
+        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 2); },
+        [&](auto const& k, auto const&) { return std::tuple(layer::scale(k, 1, 1), y); });
+    check_net(layer::mse(layer::add(last, layer::mul(x, x)), parameter({2}, 3)));
+}
+
 TEST_CASE("states that do not fit, loops without end and bad slots are refused", "[layer]") {
     Scope scope;
     ScopeGuard const guard(scope);

@@ -52,7 +52,7 @@ public:
         for (Operator* const op : order_) {
             for (Variable* const v : op->inputs) add_outer(*v);
         }
-        for (State const& s : states) add_outer(*s.after);
+        for (Variable* const v : targets) add_outer(*v);
         name_and_count(order_);
         forward_ = number_.size();
         for (std::size_t i = 0; i < order_.size(); ++i)

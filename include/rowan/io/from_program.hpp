@@ -305,6 +305,7 @@ struct program_reader<Ops, Device, dtypes<T...>> {
 /// `to_program` was given. Parameters have no values.
 ///     Scope scope;
 ///     std::vector<Variable*> outputs = from_program(program, scope);
+/// A loop runs as long as its condition holds, unless the program says otherwise: of whoever is not trusted, run no program with loops.
 /// The kernels of all operators of `Ops` for these element types become part of the calling program, and none else can be named by a file.
 /// errors   GraphError if the program has an operator that Ops lacks, an attribute or variable is missing, or is declared as another than
 ///          its operator makes; TypeError if there is no kernel for element types that it has; else what infer says of inputs that do not fit
