@@ -28,7 +28,7 @@ namespace rowan::inline v0 {
 ///     auto const model = load_model("model.rowan");
 ///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
 template <class T = float, class Device = Cpu>
-struct Model {
+struct LoadedModel {
     std::unique_ptr<Scope> scope;
     layer::Var<T, Device> predict;
     Parameters parameters;
@@ -169,7 +169,7 @@ auto load_model(std::string const& path, LoadOptions const& options = {}) {
             if (v->role() == Role::parameter && !parameters.contains(v->name()))
                 detail::of_another_net(file, " has no value for \"", v->name(), "\", a parameter of its program");
         }
-        return Model<T, Device>{std::move(scope), layer::Var<T, Device>(*outputs[0]), std::move(parameters)};
+        return LoadedModel<T, Device>{std::move(scope), layer::Var<T, Device>(*outputs[0]), std::move(parameters)};
     }(Dtypes{});
 }
 
