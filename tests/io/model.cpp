@@ -169,4 +169,17 @@ TEST_CASE("training that was saved goes on as if it had not stopped", "[io]") {
     REQUIRE(found.size() == want.size());
     for (auto const& [name, value] : want) CHECK(found.find(name).template get<LoDTensor<float>>() == value.template get<LoDTensor<float>>());
     CHECK_THROWS_AS(load_model(cost, file.path), GraphError);
+
+    for (auto const& steps : {Tensor<std::int64_t>::from_shape({0}), Tensor<std::int64_t>{-5}, Tensor<std::int64_t>{1, 2}}) {
+        Checkpoint c;
+        c.add("@steps", steps);
+        save_checkpoint(c, file.path);
+        CHECK_THROWS_AS(load_parameters(file.path), FormatError);
+    }
+    Parameters with_levels;
+    Value sentences;
+    sentences.set(LoDTensor<float>::from_nested({{1, 2}, {}, {3}}));
+    with_levels.set("x", std::move(sentences));
+    save_parameters(with_levels, file.path);
+    CHECK(load_parameters(file.path).find("x").lod() == Lod{{0, 2, 2, 3}});
 }

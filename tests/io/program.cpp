@@ -1,4 +1,5 @@
 // tests/io/program.cpp: nets as programs, also in files, and back.
+#include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/to_program.hpp>
@@ -270,6 +271,11 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
           "the inputs of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected kinds and element types for which the program was built");
     CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
+    CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "fc").inputs[0], op(p, "fc").inputs[1]); }) != "nothing");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has other inputs or outputs");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].parameter = "y"; }) == "operator fc has other inputs or outputs");
+    CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "rnn").inputs[0].arguments[1], op(p, "rnn").inputs[0].arguments[2]); }) ==
+          "operator rnn has other inputs or outputs");
     CHECK(refusal(program, [&](auto& p) { p.blocks.clear(); }) == "the program has no block");
 }
 
@@ -378,5 +384,7 @@ TEST_CASE("a model's program and its values must belong together", "[io][bad]") 
           }) == path + ": table is f64, expected an element type for which the program was built");
     CHECK(said([](auto& c, auto&) { c.program->blocks[0].ops.back().inputs[0].arguments.push_back("words"); }) ==
           path + ": the result is 2 of LoDTensor<f32>, expected 1 of LoDTensor<f32>");
+    save_delta(Checkpoint(), 1, path);
+    CHECK_THROWS_WITH(load_model<my_ops>(path), path + " is a delta: see CheckpointChain");
     std::remove(path.c_str());
 }

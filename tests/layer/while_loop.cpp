@@ -9,6 +9,9 @@
 #include <rowan/layer/fill.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/map_fn.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/sequence_expand.hpp>
+#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
 
@@ -243,4 +246,42 @@ TEST_CASE("states that do not fit, loops without end and bad slots are refused",
     CHECK_THROWS_WITH(run(layer::stack(layer::array_write(steps, layer::fill<std::int64_t>({1}, 2), layer::array_read(steps, counter()))), feeds),
                       Catch::Contains("slots[1] was never written"));
     CHECK_THROWS_AS(layer::array_write(steps, counter(), x), ShapeError);
+}
+
+TEST_CASE("an array without slots has the shape that it is declared with", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2});
+    auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
+    Feeds const none{{"x", Tensor<double>::from_shape({0, 2})}};
+    CHECK(run(y, none).value().shape() == Tensor<double>::shape_type{0, 2});
+    CHECK(run(layer::sum_rows(y), none).value() == run(layer::sum_rows(x), none).value());
+}
+
+TEST_CASE("a recurrent layer within a loop has the gradients of finite differences", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::sequence_expand(parameter({2, 3}, 1), fed("lengths", LoDTensor<double>::from_nested({{1, 2}, {3, 4, 5}})));
+    auto const w = parameter({3, 3}, 2), b = parameter({3}, 3);
+    auto const [i, y] = layer::while_loop(
+        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 2); },
+        [&](auto const& k, auto const& v) {
+            auto const h = layer::rnn(v, 3, [&](auto x_t, auto before) {
+                auto const now = layer::tanh(layer::add(layer::apply<fc_op>({}, x_t, w, b), before));
+                return layer::Step{now, now};
+            });
+            return std::tuple(layer::scale(k, 1, 1), h);
+        });
+    check_net(layer::mse(layer::sequence_pool(y), parameter({2, 3}, 4)));
+}
+
+TEST_CASE("states with fractions of two element types have no gradient together", "[layer]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<float>("x", {1});
+    auto const [a, b] = layer::while_loop(
+        std::tuple(x, parameter({1}, 1)), [](auto const& v, auto const&) { return layer::less(v, 3); },
+        [](auto const& v, auto const& u) { return std::tuple(layer::scale(v, 1, 1), layer::scale(u, 2)); });
+    CHECK_THROWS_WITH(append_backward<double>(*layer::mse(b, parameter({1}, 2))),
+                      "while_loop: the gradient of a state is f64, expected f32, as the first state that has fractions");
 }

@@ -64,3 +64,15 @@ TEST_CASE("rows outside the table and tables of another height are refused", "[t
     CHECK_THROWS_AS(TouchedRows::between(Tensor<float>::zeros({2, 3}), Tensor<float>::zeros({3, 2})), ShapeError);
     CHECK_THROWS_AS(TouchedRows::between(Tensor<float>::full({}, 1), Tensor<float>::full({}, 1)), ShapeError);
 }
+
+TEST_CASE("TouchedRows that were moved from are empty and usable", "[sparse]") {
+    TouchedRows from(9);
+    from.add({3, 8});
+    TouchedRows const to(std::move(from));
+    CHECK(to.rows() == std::vector<std::int64_t>{3, 8});
+    CHECK(from.height() == 0);
+    CHECK_THROWS_AS(from.add({0}), IndexError);
+    from = TouchedRows(2);
+    from.add({1});
+    CHECK(from.rows() == std::vector<std::int64_t>{1});
+}

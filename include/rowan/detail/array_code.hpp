@@ -5,6 +5,7 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -172,8 +173,12 @@ struct array_code {
         for (std::int64_t const dim : slot.dims) dims.push_back(dim);
         return {tensor_spec<T>(dims)};
     }
-    static void run_stack(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Slot(array(*in[0]).stack(*static_cast<D const*>(device))));
+    static void run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(*static_cast<D const*>(device))));
+        typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+        for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
+            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+        out[0]->set(Slot(Tensor<T, D>::zeros(shape)));
     }
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_stack_grad(void const* device, In in, In out, void const*, Levels) {

@@ -58,7 +58,6 @@ struct CheckpointReader {
                               "are " + std::to_string(header.variables) + ", more than " +
                                   std::to_string(reader.left()) + " bytes can describe");
         }
-        places.reserve(static_cast<std::size_t>(header.variables));
         std::string before;
         next = checkpoint_aligned(next);
         for (std::uint64_t i = 0; i < header.variables; ++i) {

@@ -56,13 +56,13 @@ constexpr WireMessage const* wire_submessage() {
     }
 }
 
-/// Those that are there, in their order, and null pointers.
+/// The messages of those fields that are messages, in their order, and null pointers.
 template <std::size_t n>
-constexpr std::array<pb_msgdesc_t const*, n + 1> present(pb_msgdesc_t const* const (&messages)[n]) {
+constexpr std::array<pb_msgdesc_t const*, n + 1> present(WireField const (&fields)[n], pb_msgdesc_t const* const (&messages)[n]) {
     std::array<pb_msgdesc_t const*, n + 1> all{};
     std::size_t end = 0;
-    for (auto const* const x : messages) {
-        if (x != nullptr) all[end++] = x;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (fields[i].kind == wire_kind::message) all[end++] = messages[i];
     }
     return all;
 }
@@ -93,7 +93,7 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
         static_assert(std::size(fields) <= WireSeen::max_fields); \
         static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all}; \
         static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0}; \
-        static constexpr auto messages = present({FIELDS(ROWAN_FIELD_MESSAGE, T)}); \
+        static constexpr auto messages = present(fields, {FIELDS(ROWAN_FIELD_MESSAGE, T)}); \
         static constexpr pb_msgdesc_t descriptor{info, messages.data(), nullptr, message_field<T>, \
                                                  std::size(fields), required_fields(fields), std::end(fields)[-1].tag}; \
         FIELDS(ROWAN_FIELD_ASSERT, T) \

@@ -212,6 +212,11 @@ inline std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* at
 inline std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
     block.build_backward(block);  // the first time that it is asked for
+    for (VarSpec const& grad : in.last(block.net.states.size())) {
+        if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
+            throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
+                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+    }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
     for (std::size_t k = states; k < n; ++k) {

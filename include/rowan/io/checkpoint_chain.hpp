@@ -62,6 +62,9 @@ public:
         }
     }
 
+    CheckpointChain(CheckpointChain const&) = default;  // no move: a chain has a file
+    CheckpointChain& operator=(CheckpointChain const&) = default;
+
     /// The base of the next delta.
     std::uint64_t id() const noexcept { return files_.back().id(); }
 

@@ -33,6 +33,9 @@ public:
     CheckpointFile(Cpu exec, std::string path)
         : state_(std::make_shared<detail::CheckpointReader const>(exec, std::move(path))) {}
 
+    CheckpointFile(CheckpointFile const&) = default;  // no move: what was moved from is a file, too
+    CheckpointFile& operator=(CheckpointFile const&) = default;
+
     std::string const& path() const noexcept { return state_->file.path(); }
 
     /// What a delta to this checkpoint names, and, if this is a delta, what it names.
@@ -55,6 +58,7 @@ public:
     VarDesc desc(std::string_view name) const { return record(name).desc; }
 
     /// errors   FormatError if there is a program that cannot be decoded
+    /// cost     structs of strings and lists: some ten times the bytes that the program has in the file
     std::optional<ProgramDesc> program() const {
         if ((state_->header.flags & detail::CheckpointHeader::has_program) == 0) return std::nullopt;
         return decode<ProgramDesc>(state_->program, sizeof state_->header + sizeof(std::uint32_t));
@@ -138,7 +142,7 @@ private:
     std::shared_ptr<detail::CheckpointReader const> state_;
 };
 
-/// All of a checkpoint, its program too, read from a file.
+/// All of a checkpoint, its program too, read from a file. Takes about a kilobyte for each variable beside its elements.
 /// errors   as CheckpointFile's constructor, program and load
 inline Checkpoint load_checkpoint(std::string const& path) {
     CheckpointFile const file(path);

@@ -127,9 +127,12 @@ private:
         std::vector<std::string> names;
         for (OpDesc::Var const& slot : op.outputs)
             names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
-        if (names.size() != made.outputs.size() || made.inputs.size() != inputs.size())
-            throw GraphError(
-                std::string("operator ").append(op.type).append(" has another number of inputs or outputs"));
+        auto const fit = [](std::vector<OpDesc::Var> const& slots, std::span<std::string_view const> known) {
+            return std::ranges::equal(slots, known, {}, &OpDesc::Var::parameter);
+        };
+        if (names.size() != made.outputs.size() || made.inputs != inputs || !fit(op.inputs, made.code->inputs) ||
+            !fit(op.outputs, made.code->outputs))
+            throw GraphError(std::string("operator ").append(op.type).append(" has other inputs or outputs"));
         for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i], *made.outputs[i]);
     }
 
@@ -178,7 +181,7 @@ private:
             for (op_code const* c : {&code::read, &code::write, &code::stack, &code::unstack, &code::size}) {
                 if (c->name != op.type) continue;
                 if (inputs.size() != c->inputs.size()) expect_inputs(op, {}, 1);
-                return scope.new_op(*c, inputs, nullptr);
+                return scope.new_op(*c, inputs, std::make_shared<VarSpec const>(inputs[0]->spec()));
             }
             throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
         });
@@ -301,7 +304,7 @@ struct program_reader<Ops, Device, dtypes<T...>> {
 
 }  // namespace detail
 
-/// Adds the operators of a program to a scope, with the names that they have there, and gives what its operators of type fetch take: what
+/// Adds the operators of a program to a scope, which is of no use after an error, with the names that they have there, and gives what its operators of type fetch take: what
 /// `to_program` was given. Parameters have no values.
 ///     Scope scope;
 ///     std::vector<Variable*> outputs = from_program(program, scope);

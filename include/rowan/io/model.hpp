@@ -55,7 +55,10 @@ inline CheckpointEntry entry_of(std::string name, Value const& value) {
     auto alias = std::make_shared<Value>(value.share());
     auto const e = alias->elements();
     CheckpointEntry entry;
-    entry.desc = {.name = std::move(name), .lod_desc = LodTensorDesc{{e.dtype, e.dims}, 0}, .persistable = true};
+    entry.lod = alias->lod();
+    entry.desc = {.name = std::move(name),
+                  .lod_desc = LodTensorDesc{{e.dtype, e.dims}, static_cast<std::int32_t>(entry.lod.levels())},
+                  .persistable = true};
     entry.type_name = e.type;
     entry.element_size = e.element_size;
     entry.elements = e.bytes;
@@ -80,6 +83,11 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
         throw TypeError(file.path() + ": " + name, kind, "an element type for which the program was built");
     }
     return value;
+}
+
+/// errors   GraphError if the file has only what has changed since another one
+inline void expect_whole(CheckpointFile const& file) {
+    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
 }
 
 [[noreturn]] inline void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
@@ -109,11 +117,13 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
     save_model<Ops>(predict, parameters, path);
 }
 
-/// Reads the parameters of a net that is built already.
+/// Reads the parameters of a net that is built already. Names, element types and dims are compared, operators are not: a net that was
+/// trained with dropout may be loaded into one without.
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it is of another net
 template <class T, class Device>
 Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
     CheckpointFile const file(path);
+    detail::expect_whole(file);
     detail::name_variables(detail::trace(std::array{&*predict}));
     auto const expected = detail::parameters_of(*predict);
     for (std::string const& name : file.names()) {
@@ -132,6 +142,8 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         auto const& found = there.desc.lod_desc;
         if (!found || found->tensor.data_type != e.dtype || there.type_name != e.type)
             throw TypeError(path + ": " + name, detail::kind_text(there.desc, there.type_name), value.kind());
+        if (!there.lod.empty())
+            throw ShapeError(path + ": " + name + ".lod().levels()", std::to_string(there.lod.levels()), "0");
         if (found->tensor.dims != e.dims)
             throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
                              detail::shape_text(e.dims));
@@ -144,11 +156,13 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 /// Reads a net and its parameters, whose program must have one result, of the first of the element types. The operators that the file may
 /// name are those of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
+/// Of whoever is not trusted load no program with loops, which run as long as their conditions hold.
 /// errors   as above; GraphError if the file has no program, or one that does not fit together: see from_program
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 auto load_model(std::string const& path, LoadOptions const& options = {}) {
     return [&]<class T, class... More>(dtypes<T, More...>) {
         CheckpointFile const file(path);
+        detail::expect_whole(file);
         auto const program = file.program();
         if (!program) throw GraphError(path + " has no program: build the net, and load its parameters");
         auto scope = std::make_unique<Scope>();
@@ -192,7 +206,11 @@ Parameters load_parameters(std::string const& path, LoadOptions const& options =
     for (std::string const& name : file.names()) {
         if (name != "@steps") parameters.set(name, detail::load_value<Cpu, float, double, T...>(file, name, options));
     }
-    parameters.steps = file.load<Tensor<std::int64_t>>("@steps")(0);
+    auto const steps = file.load<Tensor<std::int64_t>>("@steps");
+    if (steps.size() != 1 || steps.data()[0] < 0)
+        throw FormatError(0, "@steps",
+                          "is " + detail::shape_text(steps.shape()) + " of " + path + ", expected one count");
+    parameters.steps = steps.data()[0];
     return parameters;
 }
 

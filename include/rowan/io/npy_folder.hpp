@@ -116,8 +116,13 @@ private:
 ///          something in it, or the system refuses
 inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
-    std::string const part = path + "." + std::to_string(::getpid()) + ".part";
-    if (::mkdir(part.c_str(), 0777) != 0) detail::throw_io("create", part);
+    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
+    std::string part;
+    for (int k = 0;; ++k) {
+        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
+        if (::mkdir(part.c_str(), 0777) == 0) break;
+        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    }
     try {
         for (auto const& [name, array] : arrays) {
             detail::AtomicFile<> file(part + "/" + name + ".npy");
@@ -125,13 +130,13 @@ inline void save_npy_folder(std::string const& path, std::map<std::string, NpyAr
             file.write(array.elements());
             file.commit();
         }
-        if (::rename(part.c_str(), path.c_str()) != 0) detail::throw_io("rename", part);
+        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
     } catch (...) {
         for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
         ::rmdir(part.c_str());
         throw;
     }
-    detail::sync_folder_of(path);
+    detail::sync_folder_of(folder);
 }
 
 }  // namespace rowan::inline v0

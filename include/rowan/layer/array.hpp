@@ -69,7 +69,8 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
     using code = rowan::detail::array_code<T, Device>;
-    return Var<T, Device>(*default_scope().new_op(code::stack, {&*array}, nullptr).outputs[0]);
+    auto const spec = std::make_shared<VarSpec const>(array->spec());
+    return Var<T, Device>(*default_scope().new_op(code::stack, {&*array}, spec).outputs[0]);
 }
 
 /// The parts of a tensor along its first dim. See TensorArray::unstack.

@@ -114,7 +114,8 @@ namespace rowan::inline v0::layer {
 ///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
 ///
 /// The body gives a tuple of as many states of the same types; a single one may stand alone. Parameters that are made in it belong to all
-/// iterations.
+/// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
+/// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
 /// shapes   those of the states; the condition is [1]
 /// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; when the net runs, ValueError after
 ///          options.max_iterations

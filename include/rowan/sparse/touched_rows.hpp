@@ -58,6 +58,16 @@ public:
         return touched;
     }
 
+    TouchedRows(TouchedRows const&) = default;
+    TouchedRows(TouchedRows&& other) noexcept
+        : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
+    TouchedRows& operator=(TouchedRows other) noexcept {
+        std::swap(height_, other.height_);
+        bits_.swap(other.bits_);
+        return *this;
+    }
+    ~TouchedRows() = default;
+
     std::int64_t height() const noexcept { return height_; }
 
     /// Adds rows, in any order and also again.
