@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,8 +55,9 @@ public:
     Value& value() noexcept { return value_; }
     Value const& value() const noexcept { return value_; }
 
-    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own.
-    std::function<void(Value&, std::uint64_t)> initialize;
+    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
+    /// value that is read from a file.
+    std::function<void(Value&, std::optional<std::uint64_t> seed)> initialize;
 
     /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
     std::function<void(Variable&, std::int64_t width)> set_width;

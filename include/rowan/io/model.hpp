@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -136,7 +137,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         if (!file.has(name)) detail::of_another_net(file, " has no parameter \"", name, "\": it is of another net");
         if (!v->initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
         Value value;
-        v->initialize(value, 0);
+        v->initialize(value, std::nullopt);
         auto const e = value.elements();
         CheckpointEntry const there = file.map(name);
         auto const& found = there.desc.lod_desc;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -180,7 +181,9 @@ private:
             std::string full(g.parameter->name());
             full.append("@").append(O::op::name).append(".").append(name);
             Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
-            state.initialize = [dims](Value& value, std::uint64_t) { value.set(LoDTensor<S>(zeros<S>(dims))); };
+            state.initialize = [dims](Value& value, std::optional<std::uint64_t>) {
+                value.set(LoDTensor<S>(zeros<S>(dims)));
+            };
             update.states.push_back(&state);
             inputs.push_back(&state);
             add_none(zeros<S>(states_of_none));

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,11 +53,11 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     typename Tensor<T, Device>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
     v.set_dims(dims);
-    v.initialize = [shape, first](Value& value, std::uint64_t seed) {
+    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed) {
         auto t = Tensor<T, Device>::from_shape(shape);
         using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; i < t.size(); ++i) {
-            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(seed, i);
+        for (std::size_t i = 0; seed && i < t.size(); ++i) {
+            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
             t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
         }
         value.set(LoDTensor<T, Device>(std::move(t)));
