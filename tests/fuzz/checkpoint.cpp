@@ -78,7 +78,8 @@ void seal(Bytes& bytes) {
     std::memcpy(&header, bytes.data(), sizeof header);
     auto const described = static_cast<std::size_t>(std::min<std::uint64_t>(header.descriptor_bytes, bytes.size() - sizeof header));
     try {
-        detail::ByteReader reader(std::span(bytes).subspan(sizeof header, described), sizeof header);
+        auto const described_bytes = std::span<std::byte const>(bytes).subspan(sizeof header, described);
+        detail::ByteReader reader(described_bytes, sizeof header);
         if ((header.flags & detail::CheckpointHeader::has_program) != 0) reader.bytes("", reader.number<std::uint32_t>(""));
         while (reader.left() != 0) {
             reader.number<std::uint32_t>("");
