@@ -33,6 +33,7 @@ public:
     struct State {
         Variable *before, *after;
         Variable *after_grad = nullptr, *before_grad = nullptr;
+        bool moves = false;  // does nothing else need the state after an iteration?
         bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
     };
 
@@ -83,8 +84,6 @@ public:
     std::size_t forward_places() const { return forward_; }
     std::size_t backward_places() const { return number_.size() - forward_; }
 
-    /// Does the backward pass need this forward value?
-    bool keeps(std::size_t n) const { return kept_.contains(n); }
     bool is_sparse(std::size_t k) const {
         auto const& parts = outer_grads[k];
         return !parts.empty() &&
@@ -163,6 +162,11 @@ private:
             Place const first = op.in.empty() ? Place{} : op.in[0];
             op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
                           !results.contains(first.number);
+        }
+        for (State& s : states) {
+            Place const p = place(*s.after);
+            s.moves = p.kind == Place::forward && !kept_.contains(p.number) &&
+                      std::ranges::count(states, s.after, &State::after) == 1;
         }
         auto live = kept_;
         keep(live, place(*condition), Place::forward);

@@ -60,11 +60,11 @@ public:
                 throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
                                  std::string("at most ").append(std::to_string(block_.max_iterations)));
             for (LoopNet::Op const& op : net_.body) run(op, values);
-            for (std::size_t k = 0; k < states.size(); ++k)
-                states[k] = at(net_.place(*net_.states[k].after), values).share();
-            for (LoopNet::State const& s : net_.states) {  // an array then belongs to the next iteration alone
-                LoopNet::Place const p = net_.place(*s.after);
-                if (p.kind == LoopNet::Place::forward && !net_.keeps(p.number)) values[p.number].clear();
+            for (std::size_t k = 0; k < states.size(); ++k) {
+                LoopNet::State const& s = net_.states[k];
+                Value& after = at(net_.place(*s.after), values);
+                states[k] =
+                    s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
             }
         }
         s_.iterations.resize(net_.has_backward ? s_.count : 0);
