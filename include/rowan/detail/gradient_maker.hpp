@@ -18,6 +18,12 @@
 
 namespace rowan::inline v0::detail {
 
+/// Are there any, and is each of them row-sparse? Then their sum is, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
 /// What reaches each variable. Gradients and what they are added to have elements of T.
 template <class T, class Device>
 class GradientMaker {

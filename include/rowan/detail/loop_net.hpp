@@ -84,11 +84,7 @@ public:
     std::size_t forward_places() const { return forward_; }
     std::size_t backward_places() const { return number_.size() - forward_; }
 
-    bool is_sparse(std::size_t k) const {
-        auto const& parts = outer_grads[k];
-        return !parts.empty() &&
-               std::ranges::all_of(parts, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-    }
+    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
 
 private:
     template <class T, class Device>
@@ -124,9 +120,7 @@ private:
     }
 
     void name_and_count(std::span<Operator* const> order) {
-        for (auto& [v, name] : names_of(order)) {
-            if (&v->scope() == scope && v->name().empty()) scope->set_name(*v, std::move(name), false);
-        }
+        name_inner_variables(order, *scope);
         for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
     }
 
@@ -142,17 +136,17 @@ private:
         auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
             if (p.kind == kind) to.insert(p.number);
         };
-        kept_.clear();
+        std::unordered_set<std::size_t> kept;        // for the backward pass
         std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
         for (Op const& op : back) {
             for (Place const& p : op.in) {
-                keep(kept_, p, Place::forward);
+                keep(kept, p, Place::forward);
                 if (p.kind == Place::backward) ++reads[p.number];
             }
         }
         std::unordered_set<std::size_t> results;
         for (State const& s : states) {
-            if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept_, place(*s.before), Place::forward);
+            if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
             if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
         }
         for (auto const& parts : outer_grads) {
@@ -165,10 +159,10 @@ private:
         }
         for (State& s : states) {
             Place const p = place(*s.after);
-            s.moves = p.kind == Place::forward && !kept_.contains(p.number) &&
+            s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
                       std::ranges::count(states, s.after, &State::after) == 1;
         }
-        auto live = kept_;
+        auto live = kept;
         keep(live, place(*condition), Place::forward);
         for (State const& s : states) keep(live, place(*s.after), Place::forward);
         for (auto* ops : {&body, &conditions}) {
@@ -186,7 +180,6 @@ private:
         }
     }
 
-    std::unordered_set<std::size_t> kept_;
     std::vector<Operator*> order_;
     std::unordered_map<Variable const*, std::size_t> number_;
     std::size_t forward_ = 0;

@@ -226,12 +226,10 @@ private:
         return reads_rows(op);
     }
 
-    // Names are for messages: what belongs to the net outside gets its name there.
+    // Names are for messages.
     void name_and_count(std::span<Operator* const> order) {
         order_.assign(order.begin(), order.end());
-        for (auto& [v, name] : names_of(order)) {
-            if (&v->scope() == scope && v->name().empty()) scope->set_name(*v, std::move(name), false);
-        }
+        name_inner_variables(order, *scope);
         for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
         for (Phases* phases : {&forward, &backward}) {
             for (auto* ops : {&phases->before, &phases->each, &phases->after}) {

@@ -131,6 +131,13 @@ inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operato
     return names;
 }
 
+/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
+inline void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+    for (auto& [v, name] : names_of(order)) {
+        if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
+    }
+}
+
 /// Gives these names to variables that have none; a number is added where the scope has the name already.
 inline void name_variables(std::span<Operator* const> order) {
     for (auto& [v, name] : names_of(order)) {

@@ -50,13 +50,6 @@ namespace detail {
 /// same sums are formed by any number of threads.
 inline constexpr std::size_t rnn_part_size = 32;
 
-/// Is all that reaches an outer variable row-sparse?
-inline bool is_sparse(RnnBlock const& block, std::size_t k) {
-    auto const& parts = block.net.outer_grads[k];
-    return !parts.empty() &&
-           std::ranges::all_of(parts, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
-}
-
 class Recurrent {
 public:
     Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
@@ -181,7 +174,7 @@ private:
             if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
         }
         if (summands.empty()) {
-            if (is_sparse(block_, k)) {
+            if (all_row_sparse(net_.outer_grads[k])) {
                 grad = block_.kernels.no_rows(*outer()[k]);
             } else if (has_gradient(*net_.outer[k])) {
                 grad = block_.kernels.zero_like(device_, *outer()[k]);
@@ -238,7 +231,7 @@ inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void con
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
-        if (is_sparse(block, k)) grads[first + k].type = VarType::SELECTED_ROWS;
+        if (all_row_sparse(block.net.outer_grads[k])) grads[first + k].type = VarType::SELECTED_ROWS;
     }
     return grads;
 }

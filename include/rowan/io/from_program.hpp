@@ -180,7 +180,8 @@ private:
             using code = array_code<E, Device>;
             for (op_code const* c : {&code::read, &code::write, &code::stack, &code::unstack, &code::size}) {
                 if (c->name != op.type) continue;
-                if (inputs.size() != c->inputs.size()) expect_inputs(op, {}, 1);
+                if (inputs.size() != c->inputs.size())
+                    throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));
                 return scope.new_op(*c, inputs, std::make_shared<VarSpec const>(inputs[0]->spec()));
             }
             throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
