@@ -65,17 +65,21 @@ skipped_tests() {
 
 # run CHECK PRESET TARGET [ctest argument...]: configures, builds TARGET, runs the tests. A build that fails counts as one test.
 run() {
-    local preset=$2 log=build/$2/$1.log start=$SECONDS numbers
+    local preset=$2 log=build/$2/$1.log start=$SECONDS numbers failures
     echo "== $1: $preset"
-    if cmake --preset "$preset" --log-level=NOTICE && cmake --build --preset "$preset" --target "$3" -j "$jobs" -- -k 0; then
+    mkdir -p "build/$preset"
+    if { cmake --preset "$preset" --log-level=NOTICE && cmake --build --preset "$preset" --target "$3" -j "$jobs" -- -k 0; } 2>&1 |
+        tee "$log"; then
         ctest --preset "$preset" --no-tests=error --timeout 600 -j "$jobs" "${@:4}" | tee "$log" || true
         skipped_tests "$preset" "$1"
         numbers=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n 1)
+        failures=$(sed -n '/^The following tests FAILED:/,/^Errors while/p' "$log" | grep -E '^\s*[0-9]+ - ' | head -n 20 || true)
         total=$((total - $(grep -cF '***Skipped' "$log" || true))) # ctest counts them as passed
     else
-        echo "$1: $preset does not build"
+        failures="does not build
+$(grep -E 'error:|^CMake Error' "$log" | head -n 20 || true)"
     fi
-    count "$1 ($preset)" ${numbers:-1 1}
+    count "$1 ($preset)${failures:+: $failures}" ${numbers:-1 1}
     echo "== $1: $preset took $((SECONDS - start)) s"
 }
 

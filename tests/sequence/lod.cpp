@@ -353,7 +353,7 @@ TEST_CASE("a level's offsets are those of an Arrow LargeList where they lie, tho
     std::vector<std::int32_t> const lists{0, 2, 2, 3}, words{0, 1, 4, 6};
     Lod const lod{lists, words};
     Lod const copy = lod;
-    for (std::size_t level : {0, 1}) {
+    for (std::size_t level = 0; level < 2; ++level) {
         std::int64_t const* const buffer = lod[level].data();
         CHECK(buffer == copy[level].data());
         CHECK(reinterpret_cast<std::uintptr_t>(buffer) % 8 == 0);
