@@ -1,9 +1,9 @@
 // rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
 #pragma once
 
+#include <rowan/detail/bit_cast.hpp>
 #include <rowan/detail/config.hpp>
 
-#include <bit>
 #include <cstdint>
 
 namespace rowan::inline v0 {
@@ -13,8 +13,8 @@ namespace rowan::inline v0 {
 class bfloat16 {
 public:
     bfloat16() = default;
-    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(std::bit_cast<std::uint32_t>(x))) {}
-    ROWAN_HD constexpr operator float() const noexcept { return std::bit_cast<float>(std::uint32_t{bits_} << 16); }
+    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
     ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
         bfloat16 x;

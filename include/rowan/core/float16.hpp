@@ -1,9 +1,9 @@
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
 #pragma once
 
+#include <rowan/detail/bit_cast.hpp>
 #include <rowan/detail/config.hpp>
 
-#include <bit>
 #include <cstdint>
 
 namespace rowan::inline v0 {
@@ -27,7 +27,7 @@ private:
     // Both directions are branch-free but for the class of the number, and use the float unit to round:
     // adding a power of two leaves just the bits that fit, rounded as IEEE 754 asks.
     ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
-        std::uint32_t const bits = std::bit_cast<std::uint32_t>(value);
+        std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
         std::uint32_t const sign = (bits >> 16) & 0x8000U;
         std::uint32_t const size = bits & 0x7FFFFFFFU;
         std::uint32_t half = 0;
@@ -36,7 +36,7 @@ private:
         } else if (size >= 0x47800000U) {
             half = 0x7C00U;  // 2^16 and above
         } else if (size < 0x38800000U) {
-            half = std::bit_cast<std::uint32_t>(std::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
+            half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
         } else {
             half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // may carry into infinity, as it should
         }
@@ -52,9 +52,9 @@ private:
         } else if (size >= 0x0400U) {
             bits = (size << 13) + 0x38000000U;
         } else {
-            bits = std::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24F);
+            bits = detail::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24F);
         }
-        return std::bit_cast<float>(sign | bits);
+        return detail::bit_cast<float>(sign | bits);
     }
 
     std::uint16_t bits_ = 0;

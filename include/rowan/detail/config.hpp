@@ -18,3 +18,14 @@
 
 /// Marks small functions whose inlining the inner loops depend on.
 #define ROWAN_INLINE [[gnu::always_inline]] inline
+
+/// The same of what host and device code may both call.
+#define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
+
+/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
+/// what it calls.
+#ifdef __NVCC__
+#define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define ROWAN_NO_EXEC_CHECK
+#endif

@@ -1,9 +1,9 @@
 // rowan/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
 #pragma once
 
+#include <rowan/detail/bit_cast.hpp>
 #include <rowan/detail/lanes.hpp>
 
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +42,9 @@ struct exp_traits<double> {
 };
 
 /// 2^n for a whole number n of the type's range of normal numbers.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V power_of_two(V const& n) {
+ROWAN_HD_INLINE V power_of_two(V const& n) {
     using S = typename lane_of<V>::type;
     using B = typename exp_traits<S>::bits;
     constexpr int mantissa = std::numeric_limits<S>::digits - 1;
@@ -65,15 +66,15 @@ ROWAN_INLINE V power_of_two(V const& n) {
 #endif
         return xsimd::bitwise_cast<V>(bits << mantissa);
     } else {
-        return std::bit_cast<S>(
-            static_cast<B>(static_cast<std::make_unsigned_t<B>>(std::bit_cast<B>(shifted)) << mantissa));
+        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
     }
 }
 
 /// exp(x) = scale + tail with scale a power of two: exp(x) - 1 = (scale - 1) + tail then loses nothing for small x. Arguments
 /// beyond what the type holds count as the last one that it does; NaN stays.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE void exp_parts(V x, V& scale, V& tail) {
+ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
     x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
@@ -92,8 +93,9 @@ ROWAN_INLINE void exp_parts(V x, V& scale, V& tail) {
 }
 
 /// exp(x), relative error 1e-7 for float and 2e-16 for double; never 0 or infinite. Own number types bring their own exp.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V exponential(V const& x) {
+ROWAN_HD_INLINE V exponential(V const& x) {
     if constexpr (has_batch<typename lane_of<V>::type>) {
         V scale, tail;
         exp_parts(x, scale, tail);
@@ -105,15 +107,17 @@ ROWAN_INLINE V exponential(V const& x) {
 }
 
 /// 1 / (1 + exp(-x))
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V logistic(V const& x) {
+ROWAN_HD_INLINE V logistic(V const& x) {
     V const one = constant<V>(1.0);
-    return one / (one + exponential(constant<V>(0.0) - x));
+    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
 /// tanh(x) = -t / (t + 2) for t = exp(-2x) - 1, of |x|, with the sign of x.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V hyperbolic_tangent(V const& x) {
+ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
     V const minus_two_x = product(choose(x < zero, x, V(zero - x)), constant<V>(2.0));
     V t = zero;
@@ -125,7 +129,7 @@ ROWAN_INLINE V hyperbolic_tangent(V const& x) {
         using std::exp;
         t = exp(minus_two_x) - constant<V>(1.0);
     }
-    V const y = t / (t + constant<V>(2.0));
+    V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
 }
 

@@ -10,7 +10,6 @@
 #include <xsimd/xsimd.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -43,9 +42,11 @@ inline constexpr bool is_batch = false;
 template <class S, class A>
 inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
 
-/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call.
+/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call. Device code
+/// needs nothing here, as `product` is never fused there.
 template <class V>
-ROWAN_INLINE V rounded(V x) {
+ROWAN_HD_INLINE V rounded(V x) {
+#ifndef __CUDA_ARCH__
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
 #if defined(__AVX512F__)
 #define ROWAN_FLOAT_REGISTER "+v"
@@ -64,12 +65,14 @@ ROWAN_INLINE V rounded(V x) {
 #undef ROWAN_FLOAT_REGISTER
 #endif
     if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+#endif
     return x;
 }
 
 /// Integers wrap around.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V plus(V const& a, V const& b) {
+ROWAN_HD_INLINE V plus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
     } else {
@@ -77,18 +80,42 @@ ROWAN_INLINE V plus(V const& a, V const& b) {
     }
 }
 
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V product(V const& a, V const& b) {
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
+#ifdef __CUDA_ARCH__
+    } else if constexpr (std::is_same_v<V, float>) {
+        return __fmul_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dmul_rn(a, b);
+#endif
     } else {
         return rounded(a * b);
     }
 }
 
-/// A setting, in the type that a formula computes in.
+/// a / b, correctly rounded whatever device code is compiled with.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V constant(double x) {
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fdiv_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __ddiv_rn(a, b);
+    } else
+#endif
+    {
+        return a / b;
+    }
+}
+
+/// A setting, in the type that a formula computes in.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
     if constexpr (is_batch<V>) {
         return V(static_cast<typename V::value_type>(x));
     } else {
@@ -96,9 +123,16 @@ ROWAN_INLINE V constant(double x) {
     }
 }
 
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V square_root(V const& x) {
-#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+ROWAN_HD_INLINE V square_root(V const& x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fsqrt_rn(x);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dsqrt_rn(x);
+    }
+#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
     // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
     if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
         return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
@@ -111,8 +145,9 @@ ROWAN_INLINE V square_root(V const& x) {
     return sqrt(x);
 }
 
+ROWAN_NO_EXEC_CHECK
 template <class Mask, class V>
-ROWAN_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
     if constexpr (is_batch<V>) {
         return xsimd::select(mask, yes, no);
     } else {
@@ -121,8 +156,9 @@ ROWAN_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
 }
 
 /// `V` lanes of `T` from memory, widened.
+ROWAN_NO_EXEC_CHECK
 template <class V, class T>
-ROWAN_INLINE V load(T const* p) {
+ROWAN_HD_INLINE V load(T const* p) {
     if constexpr (std::is_same_v<T, V>) {
         return *p;
     } else if constexpr (!is_batch<V>) {
@@ -136,8 +172,9 @@ ROWAN_INLINE V load(T const* p) {
     }
 }
 
+ROWAN_NO_EXEC_CHECK
 template <class V, class T>
-ROWAN_INLINE void store(V const& x, T* p) {
+ROWAN_HD_INLINE void store(V const& x, T* p) {
     if constexpr (std::is_same_v<T, V>) {
         *p = x;
     } else if constexpr (!is_batch<V>) {
@@ -232,20 +269,33 @@ ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
 /// to += from
 struct add_lanes {
     template <class V>
-    ROWAN_INLINE void operator()(V const& from, V& to) const {
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
         to = plus(to, from);
     }
 };
 
+/// x²
+struct squared {
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, x);
+    }
+};
+
 /// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
+ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
-S interleaved_sum(std::size_t n, T const* x, Map const& map) {
-    std::array<S, 16> part;
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+    S part[16];
     for (auto& p : part) p = constant<S>(0.0);
+#ifdef __CUDA_ARCH__
+    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
+#else
     auto const add = [&](auto const& value, auto& p) { p = plus(p, map(value)); };
     std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part.data());
-    for_lanes<S>(add, n - i, x + i, part.data());
+    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
+    for_lanes<S>(add, n - i, x + i, part);
+#endif
     for (std::size_t half = 8; half != 0; half /= 2) {
         for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
     }

@@ -38,8 +38,9 @@ S largest(std::size_t n, T const* x) {
 }
 
 /// exp(x) for x <= 0, and 0 where it is below what normal numbers hold.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V exponential_of_negative(V const& x) {
+ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
     if constexpr (has_batch<typename lane_of<V>::type>) {
         V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
         return choose(x < least, constant<V>(0.0), exponential(x));

@@ -99,8 +99,9 @@ void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
 }
 
 /// Is it neither less nor greater than two different numbers?
+ROWAN_NO_EXEC_CHECK
 template <class V>
-bool unordered(V const& x) {
+ROWAN_HD bool unordered(V const& x) {
     auto const beside = [&](V const& y) { return !(x < y) && !(x > y); };
     return beside(constant<V>(0)) && beside(constant<V>(1));
 }
@@ -108,8 +109,9 @@ bool unordered(V const& x) {
 /// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
 template <bool greatest>
 struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE auto operator()(V const& x, V const& best) const {
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
         auto const beyond = [&] {
             if constexpr (greatest) {
                 return x > best;

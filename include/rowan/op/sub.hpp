@@ -17,8 +17,9 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Integers wrap around.
+ROWAN_NO_EXEC_CHECK
 template <class V>
-ROWAN_INLINE V minus(V const& a, V const& b) {
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
     if constexpr (std::signed_integral<V>) {
         return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
     } else {

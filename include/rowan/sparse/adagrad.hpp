@@ -22,10 +22,12 @@ void check(AdagradOptions const& options) {
 struct adagrad_formula {
     AdagradOptions options;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& g, V& p, V& m) const {
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
         m = m + product(g, g);
-        p = p - product(constant<V>(options.learning_rate), g) / (square_root(m) + constant<V>(options.epsilon));
+        V const root = square_root(m) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
     }
 };
 

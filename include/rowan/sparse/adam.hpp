@@ -23,13 +23,14 @@ struct adam_formula {
     double correction1;
     double correction2;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
         m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
         v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
-        V const mean = m / constant<V>(correction1);
-        V const root = square_root(v / constant<V>(correction2)) + constant<V>(options.epsilon);
-        p = p - product(constant<V>(options.learning_rate), mean) / root;
+        V const mean = quotient(m, constant<V>(correction1));
+        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
     }
 };
 

@@ -20,9 +20,10 @@ namespace detail {
 struct ftrl_formula {
     FtrlOptions options;
 
-    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element.
+    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element; on a device its own library's.
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE V grown(V const& x) const {
+    ROWAN_HD_INLINE V grown(V const& x) const {
         if (options.lr_power == -0.5) return square_root(x);
         if constexpr (is_batch<V>) {
             alignas(64) typename V::value_type lane[V::size];
@@ -35,17 +36,18 @@ struct ftrl_formula {
         }
     }
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
         V const zero = constant<V>(0.0);
         V const l1 = constant<V>(options.l1 + 1e-10);
         V const rate = constant<V>(options.learning_rate);
         V const sum = s + product(g, g);
         V const power = grown(sum);
-        l = l + g - product((power - grown(s)) / rate, p);
-        V const y = power / rate + constant<V>(2.0 * (options.l2 + 1e-10));
+        l = l + g - product(quotient(V(power - grown(s)), rate), p);
+        V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
         V const x = choose(l > zero, l1 - l, zero - l1 - l);
-        p = choose(choose(l > zero, l, zero - l) > l1, x / y, zero);
+        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
         s = sum;
     }
 };

@@ -21,8 +21,9 @@ template <bool nesterov>
 struct momentum_formula {
     MomentumOptions options;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& grad, V& p, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
         V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
         v = product(constant<V>(options.momentum), v) + g;
         V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;

@@ -18,29 +18,33 @@ namespace detail {
 struct rmsprop_formula {
     RmspropOptions options;
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE static V average(double rho, V const& mean, V const& x) {
+    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
         return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
     }
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
-        V const root = square_root(variance + constant<V>(options.epsilon));
-        v = product(constant<V>(options.momentum), v) + product(constant<V>(options.learning_rate), g) / root;
+    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+        V const root = square_root(V(variance + constant<V>(options.epsilon)));
+        v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
         p = p - v;
     }
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
         ms = average(options.rho, ms, product(g, g));
         move(g, ms, p, v);
     }
 
+    ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
         ms = average(options.rho, ms, product(g, g));
         mg = average(options.rho, mg, g);
-        move(g, ms - product(mg, mg), p, v);
+        move(g, V(ms - product(mg, mg)), p, v);
     }
 };
 

@@ -5,6 +5,7 @@
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,29 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+struct rowwise_adagrad_formula {
+    AdagradOptions options;
+
+    /// A row's new moment, from its old one and the squares of its n gradients.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
+        return old + quotient(squares, constant<S>(static_cast<double>(n)));
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S root(S const& moment) const {
+        return square_root(moment) + constant<S>(options.epsilon);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
+    }
+};
+
 struct rowwise_adagrad_rule {
     AdagradOptions options;
 
@@ -20,16 +44,11 @@ struct rowwise_adagrad_rule {
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
         using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
         if (g.empty()) return;
-        S const squares = interleaved_sum<S>(g.size(), g.data(), [](auto const& x) { return product(x, x); });
-        S const moment = load<S>(m.data()) + squares / static_cast<S>(static_cast<double>(g.size()));
+        rowwise_adagrad_formula const formula{options};
+        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
         store(moment, m.data());
-        S const root = square_root(moment) + constant<S>(options.epsilon);
-        for_lanes<S>(
-            [&](auto const& x, auto& to) {
-                using V = std::remove_cvref_t<decltype(to)>;
-                to = to - product(constant<V>(options.learning_rate), x) / V(root);
-            },
-            g.size(), g.data(), p.data());
+        S const root = formula.root(moment);
+        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
     }
 };
 

@@ -43,8 +43,7 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
     detail::RowSums<T>(exec, plan, value)
         .run([](std::size_t) {},
              [&](std::size_t k, S const* sum) {
-                 squares[k] =
-                     detail::interleaved_sum<S>(width, sum, [](auto const& x) { return detail::product(x, x); });
+                 squares[k] = detail::interleaved_sum<S>(width, sum, detail::squared{});
              });
     return detail::sum_of_rows(squares);
 }
@@ -69,8 +68,7 @@ detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
     std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
     parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i)
-            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width,
-                                                    [](auto const& v) { return detail::product(v, v); });
+            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width, detail::squared{});
     });
     return detail::sum_of_rows(squares);
 }
