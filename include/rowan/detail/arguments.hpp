@@ -20,13 +20,13 @@ inline void check_finite(char const* field, double value) {
 }
 
 /// The rank is at least 1.
-template <class T>
-void check_rows(char const* field, Tensor<T> const& tensor) {
+template <class T, class D>
+void check_rows(char const* field, Tensor<T, D> const& tensor) {
     if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
 }
 
-template <class T>
-void check_height(char const* field, Tensor<T> const& tensor, std::int64_t height) {
+template <class T, class D>
+void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
     check_rows(field, tensor);
     if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
         throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
@@ -34,8 +34,8 @@ void check_height(char const* field, Tensor<T> const& tensor, std::int64_t heigh
 }
 
 /// All dims but the first are those of `like`.
-template <class T, class Shape>
-void check_trailing(char const* field, Tensor<T> const& tensor, Shape like) {
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
     auto const& shape = tensor.shape();
     like[0] = shape[0];
     if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
@@ -52,14 +52,14 @@ inline void check_apart(char const* written, std::span<std::byte const> to, char
     if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
 }
 
-template <class T>
-std::span<std::byte const> bytes_of(Tensor<T> const& tensor) {
+template <class T, class D>
+std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
     return std::as_bytes(std::span(tensor.data(), tensor.size()));
 }
 
 /// No two tensors share memory; the names are theirs, in order.
-template <class Names, class... T>
-void check_all_apart(Names const& name, Tensor<T> const&... tensor) {
+template <class Names, class... T, class... D>
+void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
     std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j) {
@@ -69,8 +69,8 @@ void check_all_apart(Names const& name, Tensor<T> const&... tensor) {
 }
 
 /// The number of rows as the height of a SelectedRows.
-template <class T>
-std::int64_t height_of(Tensor<T> const& tensor) {
+template <class T, class D>
+std::int64_t height_of(Tensor<T, D> const& tensor) {
     return static_cast<std::int64_t>(tensor.shape()[0]);
 }
 

@@ -28,6 +28,12 @@ template <class Formula>
 struct LaneRule {
     Formula formula;
 
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
     template <class G, class... P>
     void operator()(std::span<G const> g, std::span<P>... rows) const {
         for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
@@ -38,8 +44,8 @@ template <class Formula>
 inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
 
 /// Element-wise optimizers keep their state in tensors of the parameter's shape.
-template <class P, class S>
-void check_state(char const* field, Tensor<P> const& param, Tensor<S> const& state) {
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
     if (state.shape() != param.shape()) {
         throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
                          shape_text(param.shape()) + ", the shape of param");

@@ -31,8 +31,9 @@ struct adagrad_formula {
     }
 };
 
-template <class P, class M>
-LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment, AdagradOptions options) {
+template <class D, class P, class M>
+LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                            AdagradOptions options) {
     check<P, M>(options);
     check_state("moment", param, moment);
     return {{options}};
@@ -45,16 +46,16 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P> const& param, Tensor<M> co
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
-template <class P, class M, detail::gradient G>
-void adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
+template <device D, class P, class M, detail::gradient G>
+void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class M, class G>
-void adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value,
-             AdagradOptions options = {}) {
+template <device D, class P, class M, class G>
+void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+             Tensor<G, D> const& value, AdagradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
 }

@@ -44,9 +44,9 @@ inline double power(double x, std::int64_t n) {
     return result;
 }
 
-template <class P, class M, class V>
-LaneRule<adam_formula> make_adam_rule(Tensor<P> const& param, Tensor<M> const& moment1, Tensor<V> const& moment2,
-                                      AdamOptions options) {
+template <class D, class P, class M, class V>
+LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
+                                      Tensor<V, D> const& moment2, AdamOptions options) {
     check_setting<P, M, V>("learning_rate", options.learning_rate);
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
@@ -67,16 +67,17 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P> const& param, Tensor<M> const& m
 /// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
 ///          Error as update_rows
 /// cost     as adagrad, with two states
-template <class P, class M, class V, detail::gradient G>
-void adam(Cpu exec, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2, G const& grad, AdamOptions options = {}) {
+template <device D, class P, class M, class V, detail::gradient G>
+void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
+          AdamOptions options = {}) {
     detail::check_types<typename G::value_type, P, M, V>();
     update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class M, class V, class G>
-void adam(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment1, Tensor<V>& moment2,
-          Tensor<G> const& value, AdamOptions options = {}) {
+template <device D, class P, class M, class V, class G>
+void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+          Tensor<G, D> const& value, AdamOptions options = {}) {
     detail::check_types<G, P, M, V>();
     update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }

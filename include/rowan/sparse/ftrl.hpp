@@ -52,9 +52,9 @@ struct ftrl_formula {
     }
 };
 
-template <class P, class S, class L>
-LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P> const& param, Tensor<S> const& squared, Tensor<L> const& linear,
-                                      FtrlOptions options) {
+template <class D, class P, class S, class L>
+LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
+                                      Tensor<L, D> const& linear, FtrlOptions options) {
     check_setting<P, S, L>("learning_rate", options.learning_rate);
     if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
     check_setting<P, S, L>("l1", options.l1);
@@ -75,16 +75,17 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P> const& param, Tensor<S> const& s
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
 ///          Error as update_rows
 /// cost     as adagrad, with two states
-template <class P, class S, class L, detail::gradient G>
-void ftrl(Cpu exec, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear, G const& grad, FtrlOptions options = {}) {
+template <device D, class P, class S, class L, detail::gradient G>
+void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
+          FtrlOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, L>();
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class S, class L, class G>
-void ftrl(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& squared, Tensor<L>& linear,
-          Tensor<G> const& value, FtrlOptions options = {}) {
+template <device D, class P, class S, class L, class G>
+void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
+          Tensor<G, D> const& value, FtrlOptions options = {}) {
     detail::check_types<G, P, S, L>();
     update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }

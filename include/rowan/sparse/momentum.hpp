@@ -34,21 +34,23 @@ struct momentum_formula {
 struct momentum_rule {
     MomentumOptions options;
 
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
+    }
+
     template <class G, class P, class M>
     void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
-        if (options.nesterov) {
-            LaneRule<momentum_formula<true>>{{options}}(g, p, v);
-        } else {
-            LaneRule<momentum_formula<false>>{{options}}(g, p, v);
-        }
+        visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
     }
 };
 
 template <>
 inline constexpr bool is_elementwise<momentum_rule> = true;
 
-template <class P, class M>
-momentum_rule make_momentum_rule(Tensor<P> const& param, Tensor<M> const& velocity, MomentumOptions options) {
+template <class D, class P, class M>
+momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
     check_setting<P, M>("learning_rate", options.learning_rate);
     check_setting<P, M>("momentum", options.momentum);
     check_setting<P, M>("weight_decay", options.weight_decay);
@@ -64,16 +66,16 @@ momentum_rule make_momentum_rule(Tensor<P> const& param, Tensor<M> const& veloci
 /// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
-template <class P, class V, detail::gradient G>
-void momentum(Cpu exec, Tensor<P>& param, Tensor<V>& velocity, G const& grad, MomentumOptions options = {}) {
+template <device D, class P, class V, detail::gradient G>
+void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
     detail::check_types<typename G::value_type, P, V>();
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class V, class G>
-void momentum(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<V>& velocity, Tensor<G> const& value,
-              MomentumOptions options = {}) {
+template <device D, class P, class V, class G>
+void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
+              Tensor<G, D> const& value, MomentumOptions options = {}) {
     detail::check_types<G, P, V>();
     update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }

@@ -57,17 +57,17 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
     return {{options}};
 }
 
-template <class P, class S, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square,
-                                            Tensor<V> const& velocity, RmspropOptions const& options) {
+template <class D, class P, class S, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
     check_state("mean_square", param, mean_square);
     check_state("velocity", param, velocity);
     return make_rmsprop_rule<P, S, V>(options);
 }
 
-template <class P, class S, class A, class V>
-LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> const& mean_square,
-                                            Tensor<A> const& mean_grad, Tensor<V> const& velocity,
+template <class D, class P, class S, class A, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
                                             RmspropOptions const& options) {
     check_state("mean_grad", param, mean_grad);
     return make_rmsprop_rule(param, mean_square, velocity, options);
@@ -81,8 +81,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P> const& param, Tensor<S> co
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <class P, class S, class V, detail::gradient G>
-void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity, G const& grad,
+template <device D, class P, class S, class V, detail::gradient G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
              RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
@@ -90,9 +90,9 @@ void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velo
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class S, class V, class G>
-void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<V>& velocity,
-             Tensor<G> const& value, RmspropOptions options = {}) {
+template <device D, class P, class S, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
     detail::check_types<G, P, S, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
                 velocity);
@@ -112,18 +112,18 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 
 /// The centered form, with the mean of the gradient as a third state:
 ///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
-template <class P, class S, class A, class V, detail::gradient G>
-void rmsprop(Cpu exec, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad, Tensor<V>& velocity,
-             G const& grad, RmspropOptions options = {}) {
+template <device D, class P, class S, class A, class V, detail::gradient G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
+             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, A, V>();
     update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class S, class A, class V, class G>
-void rmsprop(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<S>& mean_square, Tensor<A>& mean_grad,
-             Tensor<V>& velocity, Tensor<G> const& value, RmspropOptions options = {}) {
+template <device D, class P, class S, class A, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
     detail::check_types<G, P, S, A, V>();
     update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
                 mean_square, mean_grad, velocity);

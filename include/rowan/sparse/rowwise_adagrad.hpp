@@ -52,8 +52,8 @@ struct rowwise_adagrad_rule {
     }
 };
 
-template <class P, class M>
-rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P> const& param, Tensor<M> const& moment,
+template <class D, class P, class M>
+rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
                                                AdagradOptions options) {
     check<P, M>(options);
     check_rows("param", param);
@@ -71,16 +71,17 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P> const& param, Tensor<M>
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with one cache line of state per row
-template <class P, class M, detail::gradient G>
-void rowwise_adagrad(Cpu exec, Tensor<P>& param, Tensor<M>& moment, G const& grad, AdagradOptions options = {}) {
+template <device D, class P, class M, detail::gradient G>
+void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
+                     AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
 /// The same for a plan of the gradient's rows and their value.
-template <class P, class M, class G>
-void rowwise_adagrad(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<M>& moment, Tensor<G> const& value,
-                     AdagradOptions options = {}) {
+template <device D, class P, class M, class G>
+void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+                     Tensor<G, D> const& value, AdagradOptions options = {}) {
     detail::check_types<G, P, M>();
     update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }

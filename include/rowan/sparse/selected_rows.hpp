@@ -155,6 +155,17 @@ struct SelectedRowsAccess {
         g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
         return g;
     }
+    /// The same on another device, where nobody looks at the rows: the caller knows whether they are merged.
+    template <class T, class Device>
+    static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
+                                         Tensor<T, Device> value, bool merged) {
+        SelectedRows<T, Device> g;
+        g.height_ = height;
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        g.merged_ = merged;
+        return g;
+    }
     /// An alias of the rows.
     template <class T>
     static Tensor<std::int64_t> rows(SelectedRows<T> const& g) {

@@ -31,7 +31,8 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    detail::check_sparse_targets(exec, grad.value(), grad.height(), param);
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_sparse_targets(grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
     detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
         detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);
@@ -40,16 +41,16 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
 
 /// The same for a dense gradient, which has the shape of `param`.
 /// errors   Error if param and grad share memory without being the very same elements
-template <class P, class G>
-void sgd(Cpu exec, Tensor<P>& param, Tensor<G> const& grad, double learning_rate) {
+template <device D, class P, class G>
+void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
 /// The same for a plan of the gradient's rows and their value: duplicates are summed first, in the order of merge.
-template <class P, class G>
-void sgd(Cpu exec, RowPlan<> const& plan, Tensor<P>& param, Tensor<G> const& value, double learning_rate) {
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);

@@ -30,10 +30,9 @@ std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
 inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
 
 // The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
-template <class T, class P, class... S>
-void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const& param,
-                   Tensor<S> const&... state) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
     std::size_t i = 0;
     check_height(state_name(i++).c_str(), param, height);
     (check_height(state_name(i++).c_str(), state, height), ...);
@@ -42,18 +41,19 @@ void check_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor
 }
 
 // What is written in another order than it is read.
-template <class T, class... P>
-void check_sparse_targets(Cpu exec, Tensor<T> const& value, std::int64_t height, Tensor<P> const&... param) {
-    check_targets(exec, value, height, param...);
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
     check_all_apart(
         [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
         value);
 }
 
 // Element by element a gradient may be what is written; shifted, what a thread reads would be what another has written already.
-template <class T, class... P>
-void check_dense_targets(Cpu exec, Tensor<T> const& grad, Tensor<P> const&... param) {
-    check_targets(exec, grad, height_of(grad), param...);
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
     auto const read = detail::bytes_of(grad);
     std::size_t i = 0;
     auto const check = [&](std::string const& name, std::span<std::byte const> written) {
@@ -135,7 +135,8 @@ void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    detail::check_sparse_targets(exec, grad.value(), grad.height(), param, state...);
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
 }
 
@@ -144,8 +145,8 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
-    detail::check_rows("grad", grad);
-    detail::check_dense_targets(exec, grad, param, state...);
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_dense_targets(grad, param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
 }
 
@@ -157,7 +158,8 @@ void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule c
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(value, plan.size());
-    detail::check_sparse_targets(exec, value, plan.height(), param, state...);
+    static_cast<void>(thread_count(exec));
+    detail::check_sparse_targets(value, plan.height(), param, state...);
     detail::update_planned(exec, plan, value, rule, param, state...);
 }
 

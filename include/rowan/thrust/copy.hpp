@@ -1,0 +1,56 @@
+// rowan/thrust/copy.hpp: to_device and to_host, copies between the host and a device.
+#pragma once
+
+#include <rowan/thrust/selected_rows.hpp>
+#include <rowan/thrust/synchronize.hpp>
+#include <rowan/thrust/tensor.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// A copy in the memory of a device, enqueued: what is copied may be changed when the call returns.
+/// errors   CudaError or std::bad_alloc where there is not as much memory
+template <detail::thrust_device D, class T>
+Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
+    return Tensor<T, D>(exec, x);
+}
+template <detail::thrust_device D, class T>
+SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
+    return detail::SelectedRowsAccess::adopt(x.height(), to_device(exec, detail::SelectedRowsAccess::rows(x)),
+                                             to_device(exec, x.value()), x.merged());
+}
+
+/// A copy in the memory of the host.
+/// errors   those of synchronize(exec): an IndexError of a call before it, a CudaError
+/// cost     waits for what was enqueued before it on `exec`, or on the stream that x was made on
+template <detail::thrust_device D, class T>
+Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
+    auto host = Tensor<T>::from_shape(x.shape());
+    if (x.size() != 0) detail::system_of<D>::to_host(exec, host.data(), x.data(), x.size() * sizeof(T));
+    synchronize(exec);
+    return host;
+}
+template <detail::thrust_device D, class T>
+SelectedRows<T> to_host(D const& exec, SelectedRows<T, D> const& x) {
+    auto rows = to_host(exec, x.rows());
+    return detail::SelectedRowsAccess::adopt(x.height(), std::move(rows), to_host(exec, x.value()));
+}
+
+template <class T, detail::thrust_device D>
+Tensor<T> to_host(Tensor<T, D> const& x) {
+    return to_host(x.device(), x);
+}
+template <class T, detail::thrust_device D>
+SelectedRows<T> to_host(SelectedRows<T, D> const& x) {
+    return to_host(x.value().device(), x);
+}
+
+/// to_device<Cuda>(x): on the device's default stream.
+template <detail::thrust_device D, class X>
+auto to_device(X const& x) {
+    return to_device(D{}, x);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,46 @@
+// rowan/thrust/detail/lane.hpp: which elements a thread of the device works on.
+#pragma once
+
+#include <rowan/detail/config.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// k / by and k % by. A division of 64-bit numbers takes as long as a read from the cache, so it is avoided.
+struct Divisor {
+    std::size_t by;
+    int shift;  // by == 1 << shift, or -1
+
+    explicit Divisor(std::size_t divisor)
+        : by(divisor), shift(std::has_single_bit(divisor) ? std::countr_zero(divisor) : -1) {}
+
+    ROWAN_HD std::size_t quotient(std::size_t k) const {
+        if (shift >= 0) return k >> shift;
+        if ((k | by) >> 32 == 0) return static_cast<std::uint32_t>(k) / static_cast<std::uint32_t>(by);
+        return k / by;
+    }
+};
+
+/// N elements that a thread reads and writes at once.
+template <class T, int N>
+struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Chunk {
+    T x[N];
+};
+template <class T>
+struct Chunk<T, 1> {
+    T x[1];
+};
+
+/// How many elements of rows of `width` elements a thread takes: 4, or 1 where rows do not begin at multiples of that.
+inline constexpr int chunk_size = 4;
+
+template <class... T>
+bool in_chunks(std::size_t width, T const*... p) {
+    return width % chunk_size == 0 &&
+           ((reinterpret_cast<std::uintptr_t>(p) % alignof(Chunk<T, chunk_size>) == 0) && ...);
+}
+
+}  // namespace rowan::inline v0::detail

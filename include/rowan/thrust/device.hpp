@@ -1,0 +1,27 @@
+// rowan/thrust/device.hpp: ThrustDevice<System>, what Thrust runs rowan's algorithms on.
+#pragma once
+
+#include <rowan/core/device.hpp>
+
+#if !__has_include(<thrust/version.h>)
+#error "rowan/thrust needs Thrust (Debian: libthrust-dev; the CUDA toolkit has its own)"
+#endif
+
+namespace rowan::inline v0 {
+
+/// One of Thrust's systems: where values live and where a call runs. `Cuda`, in rowan/thrust/cuda.hpp, is the one on a GPU and has a
+/// stream; `ThrustDevice<thrust::omp::tag>` and those of cpp and tbb compute the same bits in the memory of the host.
+///
+/// Calls are enqueued and not waited for, but those whose result's size depends on the data, which wait once. What can be known at once,
+/// such as shapes, is refused at once. Ids in the device's memory are looked at there: the error of a bad one is thrown by the next
+/// synchronize(exec) or copy to the host. What was enqueued after such a call does nothing, as if the call had thrown, until then.
+template <class System>
+struct ThrustDevice {
+    friend System thrust_policy(ThrustDevice const&) { return {}; }
+    friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
+};
+
+template <class System>
+inline constexpr bool is_device<ThrustDevice<System>> = true;
+
+}  // namespace rowan::inline v0
