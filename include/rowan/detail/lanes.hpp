@@ -34,8 +34,13 @@ concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>
 }
 &&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
 
+/// Has a number registers of several? When nvcc compiles for the GPU it reads what is for the host too, but takes no registers.
 template <class S>
+#ifdef __CUDA_ARCH__
+inline constexpr bool has_batch = false;
+#else
 inline constexpr bool has_batch = std::is_same_v<S, float> || std::is_same_v<S, double>;
+#endif
 
 template <class V>
 inline constexpr bool is_batch = false;

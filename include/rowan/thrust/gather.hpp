@@ -35,6 +35,7 @@ void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
     detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::check_here(exec, table, out);
     detail::DeviceIds<System> const checked(exec, "ids", ids, detail::height_of(table));
     detail::check_on_device(exec, checked);
     checked.visit([&]<class I>(I const* list) {
@@ -48,6 +49,7 @@ template <class T, class System>
 Tensor<T, ThrustDevice<System>> gather(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
                                        Ids<ThrustDevice<System>> ids) {
     detail::check_rows("table", table);
+    detail::check_here(exec, table);
     detail::DeviceIds<System> const checked(exec, "ids", ids, detail::height_of(table));
     auto out = Tensor<T, ThrustDevice<System>>::from_shape(exec, detail::gathered_shape(ids.shape(), table.shape()));
     if (table.row_size() == 0) detail::check_on_device(exec, checked);

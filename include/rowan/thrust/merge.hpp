@@ -34,6 +34,7 @@ void merge_into(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> 
     using Device = ThrustDevice<System>;
     using S = detail::sum_t<T>;
     SelectedRows<T, Device>::check_value(value, plan.size());
+    detail::check_here(exec, value);
     std::size_t const count = detail::RowPlanAccess::count(exec, plan);
     auto shape = value.shape();
     shape[0] = count;

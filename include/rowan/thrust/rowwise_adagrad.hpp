@@ -110,6 +110,7 @@ private:
                        Tensor<M, ThrustDevice<System>>& moment) {
         using S = std::common_type_t<sum_t<T>, sum_t<P>, sum_t<M>>;
         rowwise_adagrad_formula const formula{rule.options};
+        check_here(exec, param, moment);
         if (n == 0 || rows.width == 0) return;
         DeviceStorage<S, System> const parts(exec, n * 16);
         launch(exec, n * 16, RowwiseParts<G, S>{rows, parts.data()});

@@ -12,4 +12,10 @@ void synchronize(D const& exec) {
     if (auto const failed = detail::system_of<D>::take_failed(exec); failed.any()) throw failed.error();
 }
 
+/// The same; Thrust has a synchronize for whatever can be changed, which would be found else.
+template <detail::thrust_device D>
+void synchronize(D& exec) {
+    synchronize(static_cast<D const&>(exec));
+}
+
 }  // namespace rowan::inline v0

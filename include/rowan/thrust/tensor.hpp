@@ -90,6 +90,14 @@ public:
     /// The device, and stream, that the tensor was made on.
     Device const& device() const noexcept { return data_.device(); }
 
+    /// May a call on `exec` use the tensor?
+    /// errors   CudaError if the stream, or the tensor, is another GPU's than the current one
+    void check(Device const& exec) const {
+        if (size() == 0) return;
+        detail::ThrustSystem<System>::check(exec);
+        detail::ThrustSystem<System>::check_place(data_.place());
+    }
+
     /// An alias: the same elements. Constness is not inherited, as with std::span.
     Tensor share() const { return alias(0, size(), shape_); }
 

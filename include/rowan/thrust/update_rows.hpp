@@ -158,6 +158,7 @@ struct DeviceRule {
                         Tensor<T, ThrustDevice<System>> const& value, Rule const& rule,
                         Tensor<P, ThrustDevice<System>>&... param) {
         using S = sum_t<T>;
+        check_here(exec, value, param...);
         std::size_t const width = value.row_size();
         if (plan.size() == 0) return;
         PlanArrays const arrays = RowPlanAccess::arrays(plan);
@@ -180,6 +181,7 @@ struct DeviceRule {
     static void dense(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad, Rule const& rule,
                       Tensor<P, ThrustDevice<System>>&... param) {
         using S = sum_t<T>;
+        check_here(exec, grad, param...);
         Targets const targets(param...);
         if constexpr (is_elementwise<Rule>) {
             using V = std::common_type_t<S, sum_t<P>...>;

@@ -18,8 +18,9 @@ public:
     DeviceStorage() = default;
     DeviceStorage(Exec const& exec, std::size_t n) : exec_(exec), size_(n) {
         using Memory = ThrustSystem<System>;
-        if (n == 0) return;
         Memory::check(exec);
+        place_ = Memory::here();
+        if (n == 0) return;
         void* const block = Memory::allocate(exec, n * sizeof(T));
         block_ = std::shared_ptr<T>(static_cast<T*>(block), [exec](T* p) { Memory::deallocate(exec, p); });
     }
@@ -28,10 +29,12 @@ public:
         if (size_ != 0) ThrustSystem<System>::copy(exec_, data(), other.data(), size_ * sizeof(T));
     }
     DeviceStorage(DeviceStorage&& other) noexcept
-        : exec_(other.exec_), block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)) {}
+        : exec_(other.exec_), place_(other.place_), block_(std::move(other.block_)),
+          size_(std::exchange(other.size_, 0)) {}
     /// New contents, in new memory: aliases keep the old ones.
     DeviceStorage& operator=(DeviceStorage other) noexcept {
         exec_ = other.exec_;
+        place_ = other.place_;
         block_.swap(other.block_);
         size_ = other.size_;
         return *this;
@@ -41,6 +44,7 @@ public:
     DeviceStorage alias(std::size_t begin, std::size_t n) const {
         DeviceStorage run;
         run.exec_ = exec_;
+        run.place_ = place_;
         run.block_ = std::shared_ptr<T>(block_, block_.get() + begin);
         run.size_ = n;
         return run;
@@ -49,9 +53,11 @@ public:
     T* data() const noexcept { return block_.get(); }
     std::size_t size() const noexcept { return size_; }
     Exec const& device() const noexcept { return exec_; }
+    auto place() const noexcept { return place_; }
 
 private:
     Exec exec_;
+    typename ThrustSystem<System>::Place place_{};
     std::shared_ptr<T> block_;
     std::size_t size_ = 0;
 };

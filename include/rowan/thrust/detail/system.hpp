@@ -13,7 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <exception>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -22,9 +22,11 @@ template <class System>
 struct ThrustSystem {
     using Exec = ThrustDevice<System>;
 
-    /// May this call run here, and on memory of that device?
+    /// Where memory lies, and whether a call on `exec` may use it.
+    struct Place {};
+    static Place here() { return {}; }
     static void check(Exec const&) {}
-    static void check_memory(Exec const&, Exec const&) {}
+    static void check_place(Place) {}
 
     static void* allocate(Exec const&, std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
     static void deallocate(Exec const&, void* block) noexcept {
@@ -82,25 +84,30 @@ concept thrust_device = is_thrust_device<D>;
 /// f(k), unless a call that was enqueued before has failed.
 template <class F>
 struct UnlessFailed {
-    FailedCall const* failed;
+    FailedCall const* failed;  // none: always
     F f;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        if (failed->call == FailedCall::none) f(k);
+        if (failed == nullptr || failed->call == FailedCall::none) f(k);
     }
 };
 
 /// Calls f(k) for k in [0, n), unless a call before has failed: the way to write what was there before.
 template <thrust_device D, class F>
 void launch(D const& exec, std::size_t n, F const& f) {
-    if (n == 0) return;
-    system_of<D>::for_each(exec, n, UnlessFailed<F>{system_of<D>::failed_call(exec), f});
+    if (n != 0) system_of<D>::for_each(exec, n, UnlessFailed<F>{system_of<D>::failed_call(exec), f});
 }
 
 /// The same whatever has happened: for checks, and to fill memory that nobody has seen yet with what does no harm.
 template <thrust_device D, class F>
 void launch_always(D const& exec, std::size_t n, F const& f) {
-    if (n != 0) system_of<D>::for_each(exec, n, f);
+    if (n != 0) system_of<D>::for_each(exec, n, UnlessFailed<F>{nullptr, f});
+}
+
+/// May a call on `exec` use these tensors?
+template <thrust_device D, class... T>
+void check_here(D const& exec, T const&... tensors) {
+    (tensors.check(exec), ...);
 }
 
 template <thrust_device D>

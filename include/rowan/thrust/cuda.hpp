@@ -1,0 +1,224 @@
+// rowan/thrust/cuda.hpp: Cuda, the device that is a GPU.
+#pragma once
+
+#ifndef __CUDACC__
+#error \
+    "rowan/thrust/cuda.hpp: compile this file as CUDA, with nvcc; files of the host alone exchange tensors of the host with it"
+#endif
+
+#include <rowan/core/error.hpp>
+#include <rowan/thrust/detail/storage.hpp>
+#include <rowan/thrust/detail/system.hpp>
+#include <rowan/thrust/device.hpp>
+
+#include <cuda_runtime_api.h>
+#include <thrust/system/cuda/execution_policy.h>
+#include <thrust/system_error.h>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A GPU, the current one, and the stream on which calls are enqueued; the default stream if none is named.
+template <>
+struct ThrustDevice<::thrust::cuda::tag> {
+    cudaStream_t stream = nullptr;
+
+    friend auto thrust_policy(ThrustDevice const& exec) { return ::thrust::cuda::par_nosync.on(exec.stream); }
+    friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
+};
+using Cuda = ThrustDevice<::thrust::cuda::tag>;
+
+namespace detail {
+
+/// errors   CudaError with the name of the code, which CUDA no longer remembers then
+inline void check_cuda(cudaError_t code, char const* call) {
+    if (code == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError());
+    throw CudaError(
+        std::string(call).append(": ").append(cudaGetErrorName(code)).append(", ").append(cudaGetErrorString(code)));
+}
+
+/// Memory in the order of streams: taken and given back without waiting, and kept for what comes next, so that from the second batch on
+/// nothing is asked of the system. A pool of our own: the device's own one belongs to the program.
+class CudaMemory {
+public:
+    static CudaMemory& of_current() {
+        int device = 0;
+        check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+        static std::mutex mutex;
+        static std::map<int, CudaMemory> all;
+        std::lock_guard const guard(mutex);
+        return all.try_emplace(device, device).first->second;
+    }
+
+    explicit CudaMemory(int device) {
+        cudaMemPoolProps settings{};
+        settings.allocType = cudaMemAllocationTypePinned;
+        settings.location.type = cudaMemLocationTypeDevice;
+        settings.location.id = device;
+        check_cuda(cudaMemPoolCreate(&pool_, &settings), "cudaMemPoolCreate");
+        std::uint64_t keep = std::numeric_limits<std::uint64_t>::max();
+        check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+    }
+    CudaMemory(CudaMemory const&) = delete;
+    CudaMemory& operator=(CudaMemory const&) = delete;
+    ~CudaMemory() = default;  // when a program ends CUDA may have gone already, and the pool with it
+
+    void* take(std::size_t bytes, cudaStream_t stream) {
+        void* block = nullptr;
+        check_cuda(cudaMallocFromPoolAsync(&block, bytes, pool_, stream), "cudaMallocFromPoolAsync");
+        return block;
+    }
+
+    /// Where calls on a stream note that they have failed. What a stream that has ended has left there is as if it had not been.
+    FailedCall* failed_call(cudaStream_t stream) {
+        std::lock_guard const guard(mutex_);
+        auto& place = failed_[stream];
+        if (place == nullptr) {
+            auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
+            place = made;
+            reset(made, stream);
+        }
+        return place;
+    }
+
+    /// Has anything been enqueued on the stream that could have failed?
+    bool used(cudaStream_t stream) {
+        std::lock_guard const guard(mutex_);
+        return failed_.contains(stream);
+    }
+
+    static void reset(FailedCall* failed, cudaStream_t stream) {
+        static FailedCall const none;
+        check_cuda(cudaMemcpyAsync(failed, &none, sizeof none, cudaMemcpyHostToDevice, stream), "cudaMemcpyAsync");
+    }
+
+private:
+    cudaMemPool_t pool_ = nullptr;
+    std::mutex mutex_;
+    std::map<cudaStream_t, FailedCall*> failed_;
+};
+
+template <>
+struct ThrustSystem<::thrust::cuda::tag> {
+    using System = ::thrust::cuda::tag;
+    using Place = int;  // a device's number
+
+    static Place here() {
+        int device = 0;
+        check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+        return device;
+    }
+
+    /// errors   CudaError unless the stream and the memory belong to the current device
+    static void check(Cuda const& exec) {
+        if (exec.stream == nullptr) return;
+        int device = 0;
+        check_cuda(cudaStreamGetDevice(exec.stream, &device), "cudaStreamGetDevice");
+        if (device != here()) refuse("stream", device);
+    }
+    static void check_place(Place device) {
+        if (device != here()) refuse("tensor", device);
+    }
+
+    static void* allocate(Cuda const& exec, std::size_t bytes) {
+        return CudaMemory::of_current().take(bytes, exec.stream);
+    }
+    static void deallocate(Cuda const& exec, void* block) noexcept {
+        static_cast<void>(cudaFreeAsync(block, exec.stream));
+    }
+
+    static void copy(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
+        transfer(exec, to, from, bytes, cudaMemcpyDeviceToDevice);
+    }
+    /// CUDA has read pageable memory when the call returns.
+    static void from_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
+        transfer(exec, to, from, bytes, cudaMemcpyHostToDevice);
+    }
+    static void to_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
+        transfer(exec, to, from, bytes, cudaMemcpyDeviceToHost);
+        synchronize(exec);
+    }
+    static void synchronize(Cuda const& exec) {
+        check_cuda(cudaStreamSynchronize(exec.stream), "cudaStreamSynchronize");
+    }
+
+    static FailedCall* failed_call(Cuda const& exec) { return CudaMemory::of_current().failed_call(exec.stream); }
+    static FailedCall take_failed(Cuda const& exec) {
+        FailedCall failed;
+        if (!CudaMemory::of_current().used(exec.stream)) {
+            synchronize(exec);
+            return failed;
+        }
+        to_host(exec, &failed, failed_call(exec), sizeof failed);
+        if (failed.any()) CudaMemory::reset(failed_call(exec), exec.stream);
+        return failed;
+    }
+
+    template <class F>
+    static void for_each(Cuda const& exec, std::size_t n, F const& f) {
+        try {
+            ::thrust::for_each_n(thrust_policy(exec), ::thrust::counting_iterator<std::size_t>(0), n, f);
+        } catch (::thrust::system_error const& error) {
+            static_cast<void>(cudaGetLastError());
+            throw CudaError(error.what());
+        }
+    }
+
+    /// By the bits asked for only; Thrust's own sort takes all of a key.
+    template <class Key, class Value>
+    static bool sort_pairs(Cuda const& exec, std::size_t n, unsigned bits, Key* keys, Key* more_keys, Value* values,
+                           Value* more_values) {
+        cub::DoubleBuffer<Key> key(keys, more_keys);
+        cub::DoubleBuffer<Value> value(values, more_values);
+        with_scratch(exec, "cub::DeviceRadixSort::SortPairs", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortPairs(scratch, bytes, key, value, static_cast<std::int64_t>(n), 0,
+                                                   static_cast<int>(bits), exec.stream);
+        });
+        return value.Current() == more_values;
+    }
+
+    static void inclusive_scan(Cuda const& exec, std::size_t n, std::int64_t* numbers) {
+        with_scratch(exec, "cub::DeviceScan::InclusiveSum", [&](void* scratch, std::size_t& bytes) {
+            return cub::DeviceScan::InclusiveSum(scratch, bytes, numbers, numbers, static_cast<std::int64_t>(n),
+                                                 exec.stream);
+        });
+    }
+
+private:
+    [[noreturn]] static void refuse(char const* what, int device) {
+        throw CudaError(std::string("the ")
+                            .append(what)
+                            .append(" belongs to device ")
+                            .append(std::to_string(device))
+                            .append(", and the current one is ")
+                            .append(std::to_string(here())));
+    }
+
+    static void transfer(Cuda const& exec, void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
+        check_cuda(cudaMemcpyAsync(to, from, bytes, kind, exec.stream), "cudaMemcpyAsync");
+    }
+
+    // Asks an algorithm of CUB how much memory it needs for a while, then calls it.
+    template <class F>
+    static void with_scratch(Cuda const& exec, char const* name, F const& f) {
+        std::size_t bytes = 0;
+        check_cuda(f(nullptr, bytes), name);
+        DeviceStorage<std::byte, System> const scratch(exec, bytes + 1);
+        check_cuda(f(scratch.data(), bytes), name);
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
