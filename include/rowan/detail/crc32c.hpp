@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#if defined(__x86_64__) && !defined(__CUDACC__)
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_CRC32C_X86
 
 #include <immintrin.h>
@@ -67,6 +67,10 @@ inline std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, st
 }
 
 #ifdef ROWAN_CRC32C_X86
+#ifdef __NVCC__  // hands GCC's pragmas on, and warns of them
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
 
 /// The same with the processor's instruction. Its result takes three cycles, so three runs are taken side by side.
 [[gnu::target("sse4.2")]] inline std::uint32_t crc32c_sse42(std::uint32_t state, std::byte const* p, std::size_t n) {
@@ -123,6 +127,9 @@ inline std::uint32_t crc32c_portable(std::uint32_t state, std::byte const* p, st
     return crc32c_sse42(crc32c_sse42(0, rest, block), p, n);
 }
 
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #endif
 
 /// `before`: the checksum of the bytes before these.

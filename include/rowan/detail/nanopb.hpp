@@ -90,12 +90,13 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
     template <> \
     struct message<T> { \
         static constexpr WireField fields[]{FIELDS(ROWAN_FIELD_WIRE, T)}; \
-        static_assert(std::size(fields) <= WireSeen::max_fields); \
+        static_assert(std::size(fields) <= WireSeen::max_fields && std::end(fields)[-1].tag <= PB_SIZE_MAX); \
         static constexpr WireMessage wire{#T, fields, message_rules<T>::value, message_rules<T>::all}; \
         static constexpr std::uint32_t info[] = {FIELDS(ROWAN_FIELD_INFO, T) 0}; \
         static constexpr auto messages = present(fields, {FIELDS(ROWAN_FIELD_MESSAGE, T)}); \
         static constexpr pb_msgdesc_t descriptor{info, messages.data(), nullptr, message_field<T>, \
-                                                 std::size(fields), required_fields(fields), std::end(fields)[-1].tag}; \
+                                                 std::size(fields), required_fields(fields), \
+                                                 static_cast<pb_size_t>(std::end(fields)[-1].tag)}; \
         FIELDS(ROWAN_FIELD_ASSERT, T) \
         /* f of the member whose number is `tag` */ \
         template <class X, class F> \

@@ -75,6 +75,10 @@ struct TileFactors {
     }
 
 #ifdef ROWAN_X86_TILES
+#ifdef __NVCC__  // hands GCC's pragma on, and warns of it
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
 ROWAN_TILE(Avx512Float, "avx512f", float, 16, __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
            _mm512_fmadd_ps);
 ROWAN_TILE(Avx512Double, "avx512f", double, 8, __m512d, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd,
@@ -82,6 +86,9 @@ ROWAN_TILE(Avx512Double, "avx512f", double, 8, __m512d, _mm512_loadu_pd, _mm512_
 ROWAN_TILE(Avx2Float, "avx2,fma", float, 8, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_fmadd_ps);
 ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd,
            _mm256_fmadd_pd);
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
 #endif
 #undef ROWAN_TILE
 #undef ROWAN_UNROLL
