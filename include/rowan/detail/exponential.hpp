@@ -96,7 +96,7 @@ ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential(V const& x) {
-    if constexpr (has_batch<typename lane_of<V>::type>) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
         exp_parts(x, scale, tail);
         return scale + tail;
@@ -121,7 +121,7 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
     V const zero = constant<V>(0.0);
     V const minus_two_x = product(choose(x < zero, x, V(zero - x)), constant<V>(2.0));
     V t = zero;
-    if constexpr (has_batch<typename lane_of<V>::type>) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V scale, tail;
         exp_parts(minus_two_x, scale, tail);
         t = (scale - constant<V>(1.0)) + tail;

@@ -34,12 +34,17 @@ concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>
 }
 &&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
 
-/// Has a number registers of several? When nvcc compiles for the GPU it reads what is for the host too, but takes no registers.
+/// A type that the machine computes in, on any device.
 template <class S>
+inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
+
+/// nvcc refuses registers in what it might compile for a device, were they called there or not.
 #ifdef __CUDA_ARCH__
+template <class S>
 inline constexpr bool has_batch = false;
 #else
-inline constexpr bool has_batch = std::is_same_v<S, float> || std::is_same_v<S, double>;
+template <class S>
+inline constexpr bool has_batch = is_machine_float<S>;
 #endif
 
 template <class V>
@@ -63,7 +68,7 @@ ROWAN_HD_INLINE V rounded(V x) {
     if constexpr (is_batch<V>) {
         asm("" : ROWAN_FLOAT_REGISTER(x.data));
         return x;
-    } else if constexpr (has_batch<V>) {
+    } else if constexpr (is_machine_float<V>) {
         asm("" : ROWAN_FLOAT_REGISTER(x));
         return x;
     }

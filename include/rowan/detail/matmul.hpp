@@ -43,7 +43,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
 
 /// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share rows or columns of the result, whichever are more.
 template <class S>
-requires has_batch<S>
+requires is_machine_float<S>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
 #ifdef ROWAN_BLAS
     static_cast<void>(thread_count(exec));
@@ -74,7 +74,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     copy_lanes<S>(m * k, a.data, wide_a.data());
     copy_lanes<S>(k * n, b.data, wide_b.data());
     if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
-    if constexpr (has_batch<S>) {
+    if constexpr (is_machine_float<S>) {
         multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
                  Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
     } else {

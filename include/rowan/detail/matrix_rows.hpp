@@ -41,7 +41,7 @@ S largest(std::size_t n, T const* x) {
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
-    if constexpr (has_batch<typename lane_of<V>::type>) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
         V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
         return choose(x < least, constant<V>(0.0), exponential(x));
     } else {
