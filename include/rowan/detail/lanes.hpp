@@ -292,6 +292,18 @@ struct squared {
     }
 };
 
+/// to += map(from)
+template <class Map>
+struct add_mapped {
+    Map const& map;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, map(from));
+    }
+};
+
 /// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
@@ -301,7 +313,7 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
 #ifdef __CUDA_ARCH__
     for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
 #else
-    auto const add = [&](auto const& value, auto& p) { p = plus(p, map(value)); };
+    add_mapped<Map> const add{map};
     std::size_t i = 0;
     for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
     for_lanes<S>(add, n - i, x + i, part);

@@ -41,7 +41,7 @@ struct optimizer_op {
             spec::has_rows("optimizer: a state or the gradient", spec);
             spec::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
         }
-        for (std::size_t i = 0; i < sizeof...(State); ++i) spec::dense("optimizer: a state", rest[i]);
+        for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
         static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
         return {};
     }

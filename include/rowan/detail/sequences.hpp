@@ -98,12 +98,17 @@ void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
     for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
 }
 
-/// Is it neither less nor greater than two different numbers?
+/// Is it neither less nor greater?
 ROWAN_NO_EXEC_CHECK
 template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// Is it neither less nor greater than two different numbers?
+template <class V>
 ROWAN_HD bool unordered(V const& x) {
-    auto const beside = [&](V const& y) { return !(x < y) && !(x > y); };
-    return beside(constant<V>(0)) && beside(constant<V>(1));
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
 }
 
 /// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
@@ -111,22 +116,25 @@ template <bool greatest>
 struct more_extreme {
     ROWAN_NO_EXEC_CHECK
     template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
-        auto const beyond = [&] {
-            if constexpr (greatest) {
-                return x > best;
-            } else {
-                return x < best;
-            }
-        }();
-        if constexpr (std::integral<V>) {
-            return beyond;
-        } else if constexpr (is_batch<V>) {
-            return beyond | ((x != x) & (best == best));
-        } else if constexpr (std::floating_point<V>) {
-            return beyond || (x != x && best == best);
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
         } else {
-            return beyond || (unordered(x) && !unordered(best));
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
         }
     }
 };

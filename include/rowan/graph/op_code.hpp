@@ -183,17 +183,20 @@ private:
     }
 
 public:
-    static constexpr op_code value{
-        Op::name,
-        Op::inputs::names,
-        Op::outputs::names,
-        row_inputs_of<Op>,
-        sums_rows_of<Op>,
-        [](void const*, std::size_t) { return !sums_rows_of<Op>; },
-        [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
-        &detail::infer_code<Op, variadic>,
-        run(),
-        detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
+    static op_code const value;  // defined below, as operators name each other in their rules
 };
+
+template <class Op, class D, class... T>
+constinit op_code const code_of<Op, D, T...>::value{
+    Op::name,
+    Op::inputs::names,
+    Op::outputs::names,
+    row_inputs_of<Op>,
+    sums_rows_of<Op>,
+    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
+    [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
+    &detail::infer_code<Op, variadic>,
+    run(),
+    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
 
 }  // namespace rowan::inline v0
