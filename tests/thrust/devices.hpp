@@ -1,0 +1,108 @@
+// tests/thrust/devices.hpp: the Thrust systems under test, and what their tests share.
+#pragma once
+
+#include "catch.hpp"
+
+#ifdef __CUDACC__
+#include <rowan/thrust/cuda.hpp>
+#define ROWAN_TEST_DEVICES rowan::Cuda
+#else
+#include <thrust/system/cpp/execution_policy.h>
+#include <thrust/system/omp/execution_policy.h>
+#include <thrust/system/tbb/execution_policy.h>
+#define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::cpp::tag>, rowan::ThrustDevice<thrust::omp::tag>, rowan::ThrustDevice<thrust::tbb::tag>
+#endif
+
+#include <rowan/thrust/copy.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace device {
+
+using Rows = std::vector<std::int64_t>;
+using Shape = rowan::Tensor<float>::shape_type;
+
+template <class T>
+bool same_bits(rowan::Tensor<T> const& a, rowan::Tensor<T> const& b) {
+    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+template <class T, class D>
+bool same_bits(rowan::Tensor<T, D> const& a, rowan::Tensor<T> const& b) {
+    return same_bits(rowan::to_host(a), b);
+}
+template <class T>
+bool same_bits(rowan::SelectedRows<T> const& a, rowan::SelectedRows<T> const& b) {
+    return a.height() == b.height() && std::ranges::equal(a.rows(), b.rows()) && same_bits(a.value(), b.value());
+}
+template <class T, class D>
+bool same_bits(rowan::SelectedRows<T, D> const& a, rowan::SelectedRows<T> const& b) {
+    return same_bits(rowan::to_host(a), b);
+}
+
+/// Numbers of many sizes, the same in every run: sums of them in another order have other bits.
+template <class T>
+rowan::Tensor<T> filled(Shape const& shape, unsigned seed) {
+    std::mt19937 random(seed);
+    auto tensor = rowan::Tensor<T>::from_shape(shape);
+    for (std::size_t i = 0; i < tensor.size(); ++i) {
+        auto const bits = static_cast<std::int32_t>(random());
+        if constexpr (std::integral<T>) {
+            tensor.data()[i] = static_cast<T>(bits);
+        } else {
+            tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(static_cast<float>(bits) / static_cast<float>(1 << (22 + random() % 10))));
+        }
+    }
+    return tensor;
+}
+
+/// Numbers in (0, 1], as states of optimizers are.
+template <class T>
+rowan::Tensor<T> positive(Shape const& shape, unsigned seed) {
+    std::mt19937 random(seed);
+    auto tensor = rowan::Tensor<T>::from_shape(shape);
+    for (std::size_t i = 0; i < tensor.size(); ++i)
+        tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(static_cast<float>(1 + random() % 1024) / 1024));
+    return tensor;
+}
+
+/// Ids in [0, height), `hot` of 100 of them one and the same.
+inline Rows some_ids(std::size_t n, std::int64_t height, unsigned hot, unsigned seed) {
+    std::mt19937_64 random(seed);
+    Rows ids(n);
+    for (auto& id : ids) {
+        bool const same = random() % 100 < hot;
+        id = same ? height / 2 : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(height));
+    }
+    return ids;
+}
+
+template <class T>
+rowan::SelectedRows<T> gradient(std::size_t n, std::int64_t height, std::size_t width, unsigned hot, unsigned seed) {
+    return {height, some_ids(n, height, hot, seed), filled<T>({n, width}, seed + 1)};
+}
+
+/// The text of the error E that a call throws.
+template <class E, class Call>
+std::string refusal(Call const& call) {
+    try {
+        call();
+    } catch (E const& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+/// The text of the error of an earlier call.
+template <class D>
+std::string late_refusal(D const& exec) {
+    return refusal<rowan::IndexError>([&] { rowan::synchronize(exec); });
+}
+
+}  // namespace device
