@@ -14,6 +14,26 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+template <class T, class D>
+void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
+    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    check_trailing("b.value()", b.value(), a.value().shape());
+}
+
+template <class T, class U, class D>
+void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    check_height("dense", dense, g.height());
+    check_trailing("dense", dense, g.value().shape());
+}
+
+}  // namespace detail
+
 /// The rows of `a` followed by those of `b`: their sum, not merged.
 /// shapes   both of one height and row shape
 /// errors   ShapeError if heights or row shapes differ
@@ -21,11 +41,7 @@ namespace rowan::inline v0 {
 template <class T>
 SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
     static_cast<void>(thread_count(exec));  // refuses what is not one
-    SelectedRows<T>::check_value(a.value(), a.rows().size());
-    SelectedRows<T>::check_value(b.value(), b.rows().size());
-    if (a.height() != b.height())
-        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
-    detail::check_trailing("b.value()", b.value(), a.value().shape());
+    detail::check_addable(a, b);
     std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
     rows.insert(rows.end(), b.rows().begin(), b.rows().end());
     auto shape = a.value().shape();
@@ -41,9 +57,7 @@ SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b
 /// cost     O(height * width + n * width)
 template <class T, class U>
 Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
-    SelectedRows<U>::check_value(g.value(), g.rows().size());
-    detail::check_height("dense", dense, g.height());
-    detail::check_trailing("dense", dense, g.value().shape());
+    detail::check_dense_term(dense, g);
     Tensor<T> sum = dense;
     scatter_add(exec, sum, g);
     return sum;

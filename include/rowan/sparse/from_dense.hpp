@@ -16,29 +16,49 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Is an element larger than a threshold in size, or NaN?
+template <class T>
+class is_large {
+    using S = sum_t<T>;
+
+public:
+    /// errors   ValueError if threshold is negative or not finite
+    explicit is_large(double threshold) {
+        check_finite("threshold", threshold);
+        if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
+        // no integer is larger than that
+        if constexpr (std::integral<S>) none_ = threshold >= static_cast<double>(std::numeric_limits<S>::max());
+        if (none_) return;
+        high_ = constant<S>(threshold);
+        low_ = constant<S>(-threshold);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool operator()(T const& x) const {
+        S const s = dtype<T>::widen(x);
+        return !none_ && !(s <= high_ && s >= low_);
+    }
+
+private:
+    bool none_ = false;
+    S high_{}, low_{};
+};
+
+}  // namespace detail
+
 /// The rows of `dense` in which some element is larger than `threshold` in size, or NaN; merged. With threshold 0 nothing is lost.
 /// shapes   dense [height, ...]
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
 /// cost     O(height * width)
 template <class T>
 SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 0.0) {
-    using S = detail::sum_t<T>;
     detail::check_rows("dense", dense);
-    detail::check_finite("threshold", threshold);
-    if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
-    bool all_small = false;  // no integer is larger than that
-    if constexpr (std::integral<S>) all_small = threshold >= static_cast<double>(std::numeric_limits<S>::max());
-    if (all_small) threshold = 0.0;
-    S const high = detail::constant<S>(threshold);
-    S const low = detail::constant<S>(-threshold);
+    detail::is_large<T> const large(threshold);
     std::vector<std::int64_t> rows;
     for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
-        auto const row = dense.row(i);
-        bool const large = !all_small && std::ranges::any_of(row, [&](T const& x) {
-            S const s = dtype<T>::widen(x);
-            return !(s <= high && s >= low);
-        });
-        if (large) rows.push_back(static_cast<std::int64_t>(i));
+        if (std::ranges::any_of(dense.row(i), large)) rows.push_back(static_cast<std::int64_t>(i));
     }
     return detail::SelectedRowsAccess::make(detail::height_of(dense), rows, gather(exec, dense, rows));
 }

@@ -17,6 +17,32 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+template <class Shape, class T, class D>
+void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
+                     std::int64_t height) {
+    auto const& shape = out_grad.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError("out_grad.shape()", shape_text(shape),
+                         "to begin with " + shape_text(ids) + ", the shape of ids");
+    }
+    if (padding_id && (*padding_id < 0 || *padding_id >= height))
+        throw IndexError("padding_id", 0, *padding_id, height);
+}
+
+/// out_grad with one row for each id.
+template <class Shape, class T, class D>
+Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
+    if (ids.size() == 1) return out_grad;
+    auto const& shape = out_grad.shape();
+    Shape rows{product_from(ids, 0)};
+    rows.insert(rows.end(), shape.begin() + static_cast<std::ptrdiff_t>(ids.size()), shape.end());
+    return out_grad.reshaped(rows);
+}
+
+}  // namespace detail
+
 /// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
 /// Ids equal to `padding_id` get none.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
@@ -26,27 +52,18 @@ namespace rowan::inline v0 {
 template <class T>
 SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
                                   std::optional<std::int64_t> padding_id = std::nullopt) {
-    auto const& dims = ids.shape();
-    auto const& shape = out_grad.shape();
-    if (shape.size() < dims.size() || !std::equal(dims.begin(), dims.end(), shape.begin())) {
-        throw ShapeError("out_grad.shape()", detail::shape_text(shape),
-                         "to begin with " + detail::shape_text(dims) + ", the shape of ids");
-    }
-    if (padding_id && (*padding_id < 0 || *padding_id >= height))
-        throw IndexError("padding_id", 0, *padding_id, height);
+    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
     detail::check_ids(exec, "ids", ids, height);
-
-    typename Tensor<T>::shape_type rows_shape{ids.size()};
-    rows_shape.insert(rows_shape.end(), shape.begin() + static_cast<std::ptrdiff_t>(dims.size()), shape.end());
-    Tensor<T> value = dims.size() == 1 ? std::move(out_grad) : out_grad.reshaped(rows_shape);
+    Tensor<T> value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
     if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
 
     detail::Buffer<std::int64_t> kept;
     for (std::size_t i = 0; i < ids.size(); ++i) {
         if (ids[i] != *padding_id) kept.push_back(ids[i]);
     }
-    rows_shape[0] = kept.size();
-    auto kept_value = Tensor<T>::from_shape(rows_shape);
+    auto shape = value.shape();
+    shape[0] = kept.size();
+    auto kept_value = Tensor<T>::from_shape(shape);
     std::size_t const width = value.row_size();
     T* to = kept_value.data();
     for (std::size_t i = 0; i < ids.size(); ++i) {

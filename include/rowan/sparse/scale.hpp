@@ -9,7 +9,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -18,26 +17,43 @@ namespace rowan::inline v0 {
 template <class T, class F>
 concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
 
+namespace detail {
+
+template <class T, class F>
+constexpr void check_factor() {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+}
+
+/// x times a number
+template <class F>
+struct times {
+    F factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return product(x, static_cast<V>(factor));
+        } else {
+            return product(x, constant<V>(static_cast<double>(factor)));
+        }
+    }
+};
+
+}  // namespace detail
+
 /// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
 /// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
 /// cost     O(n * width)
 template <class T, class F>
 SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
-    static_assert(factor_for<T, F>,
-                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+    detail::check_factor<T, F>();
     using S = detail::sum_t<T>;
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T>::from_shape(g.value().shape());
     parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        auto const times = [&](auto const& x) {
-            using V = std::remove_cvref_t<decltype(x)>;
-            if constexpr (std::integral<V>) {
-                return detail::product(x, static_cast<V>(factor));
-            } else {
-                return detail::product(x, detail::constant<V>(static_cast<double>(factor)));
-            }
-        };
-        detail::map_lanes<S>(times, end - begin, g.value().data() + begin, value.data() + begin);
+        detail::map_lanes<S>(detail::times<F>{factor}, end - begin, g.value().data() + begin, value.data() + begin);
     });
     return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
 }

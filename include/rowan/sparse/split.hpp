@@ -14,6 +14,28 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Where sections of these heights end.
+inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        if (heights[k] < 0 || heights[k] > height - end) {
+            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
+                             heights[k] < 0
+                                 ? "0 or more"
+                                 : "at most " + std::to_string(height - end) + ", what is left of the height");
+        }
+        ends.push_back(end += heights[k]);
+    }
+    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
+    return ends;
+}
+
+}  // namespace detail
+
 /// One gradient per section: part k has the rows from heights[0] + … + heights[k - 1] on, counted from there, in input order.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
@@ -24,20 +46,7 @@ namespace rowan::inline v0 {
 template <class T>
 std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
-    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
-    std::vector<std::int64_t> ends;
-    std::int64_t end = 0;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        if (heights[k] < 0 || heights[k] > g.height() - end) {
-            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
-                             heights[k] < 0
-                                 ? "0 or more"
-                                 : "at most " + std::to_string(g.height() - end) + ", what is left of the height");
-        }
-        ends.push_back(end += heights[k]);
-    }
-    if (end != g.height()) throw ShapeError("sum of heights", std::to_string(end), std::to_string(g.height()));
-
+    std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
     std::vector<std::vector<std::int64_t>> rows(heights.size());
     std::vector<std::vector<std::int64_t>> positions(heights.size());
     for (std::size_t i = 0; i < g.rows().size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -28,7 +29,7 @@ struct CheckedRowAt {
 /// As on the host. The ids are looked at first, in a pass of their own, so that `out` is as it was if one is bad.
 template <class T, class System>
 void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
-                 Ids<ThrustDevice<System>> ids, Tensor<T, ThrustDevice<System>>& out) {
+                 std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<T, ThrustDevice<System>>& out) {
     detail::check_rows("table", table);
     auto const shape = detail::gathered_shape(ids.shape(), table.shape());
     if (out.shape() != shape)
@@ -47,7 +48,7 @@ void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System
 /// As on the host; the ids are looked at as they are used.
 template <class T, class System>
 Tensor<T, ThrustDevice<System>> gather(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
-                                       Ids<ThrustDevice<System>> ids) {
+                                       std::type_identity_t<Ids<ThrustDevice<System>>> ids) {
     detail::check_rows("table", table);
     detail::check_here(exec, table);
     detail::DeviceIds<System> const checked(exec, "ids", ids, detail::height_of(table));

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
@@ -24,8 +25,8 @@ void add_planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>>
 /// As on the host, but that duplicates are summed first, in the order of merge, and their sum is added: one thread after the other
 /// would wait for a row that is named often. Where a row is named once these are the host's bits.
 template <class T, class U, class System>
-void scatter_add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>>& dst, Ids<ThrustDevice<System>> ids,
-                 Tensor<U, ThrustDevice<System>> const& src) {
+void scatter_add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>>& dst,
+                 std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<U, ThrustDevice<System>> const& src) {
     detail::check_rows("dst", dst);
     if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));

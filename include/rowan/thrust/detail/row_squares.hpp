@@ -1,0 +1,47 @@
+// rowan/thrust/detail/row_squares.hpp: the sum of the squares of each row on a device, in the order that rowan promises.
+#pragma once
+
+#include <rowan/detail/lanes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// Rows of a tensor, of which row k stands for row rows[k] of another one.
+template <class G>
+struct SomeRows {
+    G const* value;
+    std::size_t width;
+    std::int64_t const* rows;   // none: row k itself
+    std::int64_t const* count;  // of the rows; none: all
+
+    ROWAN_HD bool has(std::size_t k) const { return count == nullptr || static_cast<std::int64_t>(k) < *count; }
+    ROWAN_HD std::size_t row(std::size_t k) const { return rows == nullptr ? k : static_cast<std::size_t>(rows[k]); }
+};
+
+/// The 16 interleaved sums of the squares of a row, one thread each.
+template <class G, class S>
+struct SquareParts {
+    SomeRows<G> in;
+    S* parts;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!in.has(k / 16)) return;
+        G const* const g = in.value + k / 16 * in.width;
+        S sum = constant<S>(0.0);
+        for (std::size_t i = k % 16; i < in.width; i += 16) sum = plus(sum, squared{}(load<S>(g + i)));
+        parts[k] = sum;
+    }
+};
+
+/// The sum of 16 parts, as a binary tree, formed in their place.
+template <class S>
+ROWAN_HD S tree_sum(S* part) {
+    for (int half = 8; half != 0; half /= 2) {
+        for (int i = 0; i < half; ++i) part[i] = plus(part[i], part[i + half]);
+    }
+    return part[0];
+}
+
+}  // namespace rowan::inline v0::detail
