@@ -10,7 +10,8 @@
 #include <thrust/system/cpp/execution_policy.h>
 #include <thrust/system/omp/execution_policy.h>
 #include <thrust/system/tbb/execution_policy.h>
-#define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::cpp::tag>, rowan::ThrustDevice<thrust::omp::tag>, rowan::ThrustDevice<thrust::tbb::tag>
+#define ROWAN_TEST_DEVICES \
+    rowan::ThrustDevice<thrust::cpp::tag>, rowan::ThrustDevice<thrust::omp::tag>, rowan::ThrustDevice<thrust::tbb::tag>
 #endif
 
 #include <rowan/thrust/copy.hpp>
@@ -56,7 +57,8 @@ rowan::Tensor<T> filled(Shape const& shape, unsigned seed) {
         if constexpr (std::integral<T>) {
             tensor.data()[i] = static_cast<T>(bits);
         } else {
-            tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(static_cast<float>(bits) / static_cast<float>(1 << (22 + random() % 10))));
+            float const x = static_cast<float>(bits) / static_cast<float>(1U << (22 + random() % 10));
+            tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(x));
         }
     }
     return tensor;
@@ -67,8 +69,10 @@ template <class T>
 rowan::Tensor<T> positive(Shape const& shape, unsigned seed) {
     std::mt19937 random(seed);
     auto tensor = rowan::Tensor<T>::from_shape(shape);
-    for (std::size_t i = 0; i < tensor.size(); ++i)
-        tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(static_cast<float>(1 + random() % 1024) / 1024));
+    for (std::size_t i = 0; i < tensor.size(); ++i) {
+        float const x = static_cast<float>(1 + random() % 1024) / 1024;
+        tensor.data()[i] = rowan::dtype<T>::narrow(static_cast<typename rowan::dtype<T>::sum>(x));
+    }
     return tensor;
 }
 
@@ -86,6 +90,20 @@ inline Rows some_ids(std::size_t n, std::int64_t height, unsigned hot, unsigned 
 template <class T>
 rowan::SelectedRows<T> gradient(std::size_t n, std::int64_t height, std::size_t width, unsigned hot, unsigned seed) {
     return {height, some_ids(n, height, hot, seed), filled<T>({n, width}, seed + 1)};
+}
+
+/// Calls f(n, width, hot) with counts at which the order of sums or the number of blocks changes, and widths that are read in words of
+/// all sizes.
+template <class F>
+void for_sizes(F const& f) {
+    for (std::size_t const n : std::vector<std::size_t>{0, 1, 2, 63, 64, 65, 128, 129, 4096, 4097}) {
+        for (std::size_t const width : std::vector<std::size_t>{0, 1, 3, 4, 16}) {
+            for (unsigned const hot : std::vector<unsigned>{0, 50, 100}) {
+                CAPTURE(n, width, hot);
+                if (n < 4000 || width < 4) f(n, width, hot);
+            }
+        }
+    }
 }
 
 /// The text of the error E that a call throws.

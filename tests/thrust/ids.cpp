@@ -1,0 +1,91 @@
+// tests/thrust/ids.cpp: row numbers from the host and from a device, and what becomes of bad ones.
+#include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/ids.hpp>
+#include <rowan/thrust/scatter_add.hpp>
+
+#include "devices.hpp"
+
+#include <array>
+#include <span>
+
+using device::late_refusal, device::refusal, device::same_bits;
+using rowan::gather, rowan::Ids, rowan::IndexError, rowan::Tensor, rowan::to_device, rowan::to_host;
+
+TEMPLATE_TEST_CASE("ids of a device are its tensors and what the host's ids are", "[thrust][ids]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const table{{1, 2}, {3, 4}, {5, 6}};
+    Tensor<float> const want{{5, 6}, {1, 2}, {5, 6}};
+    CHECK(same_bits(gather(table, {2, 0, 2}), want));
+    CHECK(same_bits(gather(table, std::vector<std::int32_t>{2, 0, 2}), want));
+    CHECK(same_bits(gather(table, std::array<std::int64_t, 3>{2, 0, 2}), want));
+    CHECK(same_bits(gather(table, Tensor<std::int32_t>{2, 0, 2}), want));
+    CHECK(same_bits(gather(table, Tensor<std::int32_t, D>{2, 0, 2}), want));
+    CHECK(same_bits(gather(table, Tensor<std::int64_t, D>{2, 0, 2}), want));
+    CHECK(same_bits(gather(D{}, table, Tensor<std::int64_t, D>{2, 0, 2}), want));
+    CHECK(same_bits(gather(table, Tensor<std::int32_t, D>{{2, 0}}), Tensor<float>{{{5, 6}, {1, 2}}}));
+    CHECK(to_host(gather(table, Ids<D>())).shape() == device::Shape{0, 2});
+    CHECK(to_host(gather(table, Tensor<std::int32_t, D>::from_shape({2, 0}))).shape() == device::Shape{2, 0, 2});
+    Ids<D> const narrow = Tensor<std::int32_t, D>{{2, 0}};
+    CHECK((narrow.on_device() && narrow.size() == 2 && narrow.shape() == device::Shape{1, 2} && narrow.bytes().size() == 8));
+    Ids<D> const listed = Tensor<std::int64_t>{2, 0};
+    CHECK((!listed.on_device() && listed.size() == 2 && listed.bytes().size() == 16));
+}
+
+TEMPLATE_TEST_CASE("a bad id of the host is refused at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto const table = Tensor<float, D>{{1, 2}, {3, 4}};
+    CHECK(refusal<IndexError>([&] { gather(table, {0, 2, -1}); }) == "ids[1] = 2 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&] { gather(table, std::vector<std::int32_t>{-1}); }) == "ids[0] = -1 is not in [0, 2)");
+    CHECK(refusal<IndexError>([&] { gather(Tensor<float, D>::from_shape({0, 2}), {0}); }) == "ids[0] = 0 is not in [0, 0)");
+    CHECK(late_refusal(D{}) == "nothing was thrown");
+}
+
+TEMPLATE_TEST_CASE("the first bad id of a device is named when somebody waits", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const table{{1, 2}, {3, 4}};
+    gather(table, Tensor<std::int64_t, D>{0, 1, 5, -1, 7});
+    CHECK(late_refusal(D{}) == "ids[2] = 5 is not in [0, 2)");
+    CHECK(late_refusal(D{}) == "nothing was thrown");
+
+    auto ids = Tensor<std::int32_t>::full({100'000}, -3);
+    for (std::size_t i = 0; i < 777; ++i) ids.data()[i] = 1;
+    auto const out = gather(table, to_device(D{}, ids));
+    try {
+        to_host(out);
+        FAIL_CHECK("nothing was thrown");
+    } catch (IndexError const& error) {
+        CHECK((error.field() == "ids" && error.position() == 777 && error.value() == -3 && error.bound() == 2));
+    }
+    CHECK(same_bits(gather(table, {1}), Tensor<float>{{3, 4}}));
+
+    gather(table, Tensor<std::int64_t, D>{std::int64_t{1} << 40});
+    CHECK(late_refusal(D{}) == "ids[0] = 1099511627776 is not in [0, 2)");
+    gather(Tensor<float, D>::from_shape({2, 0}), Tensor<std::int64_t, D>{1, 2});  // rows without elements too
+    CHECK(late_refusal(D{}) == "ids[1] = 2 is not in [0, 2)");
+}
+
+TEMPLATE_TEST_CASE("after a bad id calls do nothing until somebody waits", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float> const before{{1, 2}, {3, 4}};
+    auto table = to_device(D{}, before);
+    Tensor<float, D> const one{{1, 1}};
+    scatter_add(table, Tensor<std::int32_t, D>{2}, one);
+    scatter_add(table, {0}, one);                         // good, and too late
+    scatter_add(table, Tensor<std::int32_t, D>{9}, one);  // bad, and not the first
+    rowan::SelectedRows<float, D> const g(2, Tensor<std::int64_t, D>{-1}, one);
+    CHECK(late_refusal(D{}) == "ids[0] = 2 is not in [0, 2)");
+    CHECK(same_bits(table, before));
+    scatter_add(table, {0}, one);
+    CHECK(same_bits(table, Tensor<float>{{2, 3}, {3, 4}}));
+    scatter_add(table, Tensor<std::int32_t, D>{9}, one);
+    CHECK(refusal<IndexError>([&] { to_host(table); }) == "ids[0] = 9 is not in [0, 2)");
+    CHECK(same_bits(table, Tensor<float>{{2, 3}, {3, 4}}));
+}
+
+TEMPLATE_TEST_CASE("any id is bad where there are no rows, which is said at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto const none = Tensor<float, D>::from_shape({0, 2});
+    CHECK(refusal<IndexError>([&] { gather(none, Tensor<std::int64_t, D>{0, 1}); }) == "ids[0] = 0 is not in [0, 0)");
+    CHECK(to_host(gather(none, Tensor<std::int64_t, D>::from_shape({0}))).shape() == device::Shape{0, 2});
+    CHECK(late_refusal(D{}) == "nothing was thrown");
+}

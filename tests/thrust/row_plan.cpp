@@ -1,0 +1,78 @@
+// tests/thrust/row_plan.cpp: which lookups belong to which row, found on a device.
+#include <rowan/thrust/row_plan.hpp>
+
+#include "devices.hpp"
+
+#include <algorithm>
+#include <span>
+
+using device::late_refusal, device::refusal, device::Rows, device::same_bits;
+using rowan::RowPlan, rowan::SelectedRows, rowan::Tensor, rowan::to_device;
+
+namespace {
+
+Tensor<std::int64_t> list(std::span<std::int64_t const> numbers) {
+    auto tensor = Tensor<std::int64_t>::from_shape({numbers.size()});
+    std::copy(numbers.begin(), numbers.end(), tensor.data());
+    return tensor;
+}
+
+template <class D>
+void check_plan(RowPlan<D> const& plan, RowPlan<> const& want) {
+    CHECK((plan.size() == want.size() && plan.height() == want.height()));
+    CHECK(same_bits(plan.rows(), list(want.rows())));
+    CHECK(same_bits(plan.offsets(), list(want.offsets())));
+    CHECK(same_bits(plan.positions(), list(want.positions())));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a plan on a device is the host's", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    check_plan(RowPlan<D>({4, 1, 4, 0}, 5), RowPlan<>({4, 1, 4, 0}, 5));
+    check_plan(RowPlan<D>(D{}, Tensor<std::int32_t, D>{4, 1, 4, 0}, 5), RowPlan<>({4, 1, 4, 0}, 5));
+    check_plan(RowPlan<D>(), RowPlan<>());
+    check_plan(RowPlan<D>({}, 7), RowPlan<>({}, 7));
+    check_plan(RowPlan<D>({0, 0, 0}, 1), RowPlan<>({0, 0, 0}, 1));
+    for (std::size_t const n : std::vector<std::size_t>{1, 2, 63, 64, 65, 4096, 4097, 100'000}) {
+        for (unsigned const hot : std::vector<unsigned>{0, 50, 100}) {
+            CAPTURE(n, hot);
+            auto const ids = device::some_ids(n, 1000, hot, 3);
+            check_plan(RowPlan<D>(ids, 1000), RowPlan<>(ids, 1000));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("a plan on a device serves tables of any height", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    for (int const bits : std::vector<int>{31, 32, 33, 45, 62}) {
+        for (std::int64_t const more : std::vector<std::int64_t>{-1, 0, 1}) {
+            CAPTURE(bits, more);
+            std::int64_t const height = (std::int64_t{1} << bits) + more;
+            auto ids = device::some_ids(200, height, 30, 4);
+            ids[7] = ids[190] = height - 1;
+            ids[8] = 0;
+            check_plan(RowPlan<D>(ids, height), RowPlan<>(ids, height));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("the plan of a device's gradient is the host's, also of a merged one", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    SelectedRows<float> const g(9, {4, 1, 4}, {{1}, {2}, {3}});
+    check_plan(RowPlan<D>(to_device(D{}, g)), RowPlan<>(g));
+    SelectedRows<float> const merged(9, {1, 4, 8}, {{1}, {2}, {3}});
+    check_plan(RowPlan<D>(D{}, to_device(D{}, merged)), RowPlan<>(merged));
+    check_plan(RowPlan<D>(SelectedRows<float, D>()), RowPlan<>());
+}
+
+TEMPLATE_TEST_CASE("a plan on a device refuses what the host's refuses", "[thrust][row_plan][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    CHECK(refusal<rowan::IndexError>([] { RowPlan<D>({0, 5}, 5); }) == "rows[1] = 5 is not in [0, 5)");
+    CHECK_THROWS_AS(RowPlan<D>(Tensor<std::int64_t, D>{{0, 1}}, 5), rowan::ShapeError);
+    CHECK_THROWS_AS(RowPlan<D>({}, -1), rowan::ShapeError);
+    CHECK_THROWS_AS(RowPlan<D>(Tensor<std::int64_t, D>{0}, 0), rowan::IndexError);
+    RowPlan<D> const plan(Tensor<std::int64_t, D>{0, 5, 9}, 5);
+    CHECK(refusal<rowan::IndexError>([&] { plan.rows(); }) == "rows[1] = 5 is not in [0, 5)");
+    CHECK(late_refusal(D{}) == "nothing was thrown");
+}
