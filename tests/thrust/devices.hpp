@@ -76,6 +76,15 @@ rowan::Tensor<T> positive(Shape const& shape, unsigned seed) {
     return tensor;
 }
 
+/// The same tensor in both memories.
+template <class D, class T>
+struct State {
+    rowan::Tensor<T> host;
+    rowan::Tensor<T, D> on_device;
+    State(Shape const& shape, unsigned seed) : host(positive<T>(shape, seed)), on_device(rowan::to_device(D{}, host)) {}
+    bool same() const { return same_bits(on_device, host); }
+};
+
 /// Ids in [0, height), `hot` of 100 of them one and the same.
 inline Rows some_ids(std::size_t n, std::int64_t height, unsigned hot, unsigned seed) {
     std::mt19937_64 random(seed);

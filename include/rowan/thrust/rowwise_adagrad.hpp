@@ -44,7 +44,7 @@ struct RowwiseStep {
         if (!in.has(i)) return;
         P* const p = param + in.row(i) * in.width + (k - i * in.width);
         S number = load<S>(p);
-        formula(load<S>(in.grad + k), parts[i * 16], number);
+        formula(load<S>(in.value + k), parts[i * 16], number);
         store(number, p);
     }
 };
