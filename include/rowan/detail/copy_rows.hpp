@@ -21,59 +21,137 @@ inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64
     throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
 }
 
-/// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
-/// ascending i that may begin anywhere.
-template <class From, class To>
-void copy_rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
-    if (bytes == 0) return;
-    std::size_t const ahead = lookahead(bytes);
-    bool const stream = n >= stream_from / bytes;
-    std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
-    parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
-        auto source = from;
-        auto asked = from;
-        auto target = to;
-        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
-        for (std::size_t i = begin; i < end; ++i) {
-            if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
-            if (stream) {
-                stream_copy(target(i), source(i), bytes);
-            } else {
-                std::memcpy(target(i), source(i), bytes);
+/// How a device copies rows.
+template <class D>
+struct RowCopies;
+
+template <>
+struct RowCopies<Cpu> {
+    template <class From, class To>
+    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+        if (bytes == 0) return;
+        std::size_t const ahead = lookahead(bytes);
+        bool const stream = n >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+        parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto asked = from;
+            auto target = to;
+            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
+                if (stream) {
+                    stream_copy(target(i), source(i), bytes);
+                } else {
+                    std::memcpy(target(i), source(i), bytes);
+                }
             }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class From, class To>
+    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                       To const& to) {
+        auto const rows = static_cast<std::size_t>(starts.back());
+        if (rows == 0 || bytes == 0) return;
+        bool const stream = rows >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
+        parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto target = to;
+            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
+            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
+            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
+                std::size_t const last = std::min(end, at(i + 1));
+                if (begin == last) continue;
+                std::size_t const skipped = (begin - at(i)) * bytes;
+                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
+                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
+                if (stream) {
+                    stream_copy(out, in, (last - begin) * bytes);
+                } else {
+                    std::memcpy(out, in, (last - begin) * bytes);
+                }
+                begin = last;
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class T>
+    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T),
+            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
+            [=](std::size_t i) { return to + i * width; });
+    }
+
+    template <class T>
+    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T, class From>
+    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                           std::int64_t const* index, T* to) {
+        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
+             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+private:
+    /// Where a row of all blocks lies; best asked for in ascending order.
+    template <class From>
+    struct RowsOfBlocks {
+        From from;
+        std::span<std::int64_t const> starts;
+        std::size_t width;
+        std::size_t block = 0;
+
+        auto operator()(std::size_t i) {
+            auto const place = static_cast<std::int64_t>(i);
+            if (place < starts[block] || place >= starts[block + 1]) {
+                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+            }
+            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
         }
-        if (stream) stream_end();
-    });
+    };
+};
+
+/// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
+/// ascending i that may begin anywhere. A device has both called on the host.
+template <class D, class From, class To>
+void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+    RowCopies<D>::rows(exec, n, bytes, from, to);
 }
 
 /// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Threads share the rows, not
 /// the blocks, which may differ much in length.
-template <class From, class To>
-void copy_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from, To const& to) {
-    auto const rows = static_cast<std::size_t>(starts.back());
-    if (rows == 0 || bytes == 0) return;
-    bool const stream = rows >= stream_from / bytes;
-    std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
-    parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
-        auto source = from;
-        auto target = to;
-        auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
-        auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
-        for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
-            std::size_t const last = std::min(end, at(i + 1));
-            if (begin == last) continue;
-            std::size_t const skipped = (begin - at(i)) * bytes;
-            auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
-            auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
-            if (stream) {
-                stream_copy(out, in, (last - begin) * bytes);
-            } else {
-                std::memcpy(out, in, (last - begin) * bytes);
-            }
-            begin = last;
-        }
-        if (stream) stream_end();
-    });
+template <class D, class From, class To>
+void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                 To const& to) {
+    RowCopies<D>::blocks(exec, starts, bytes, from, to);
+}
+
+/// Copies n rows of `width` elements: row index[i] of `from` becomes row i of `to`. All are in the device's memory.
+template <class D, class T>
+void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::take(exec, n, width, from, index, to);
+}
+
+/// The inverse: row i of `from` becomes row index[i] of `to`.
+template <class D, class T>
+void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::put(exec, n, width, from, index, to);
+}
+
+/// The same of rows that lie in blocks: block b, of starts[b + 1] - starts[b] rows, at from(b). `starts` are the host's.
+template <class D, class T, class From>
+void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                std::int64_t const* index, T* to) {
+    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
 }
 
 }  // namespace rowan::inline v0::detail

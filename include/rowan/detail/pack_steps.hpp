@@ -3,6 +3,7 @@
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/step_rows.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
@@ -19,7 +20,8 @@
 namespace rowan::inline v0::detail {
 
 /// The levels 0 … map.level() of `lod` must be those of the map.
-inline void check_map(Lod const& lod, StepMap<> const& map) {
+template <class D>
+void check_map(Lod const& lod, StepMap<D> const& map) {
     if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
     if (lod.levels() <= map.level())
         throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
@@ -39,7 +41,8 @@ inline void check_map(Lod const& lod, StepMap<> const& map) {
 }
 
 /// Steps that were cut by a map must be put together by one of the same sequences in the same order.
-inline void check_origin(StepLayout const& layout, StepMap<> const& map) {
+template <class D>
+void check_origin(StepLayout const& layout, StepMap<D> const& map) {
     if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
     throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
 }
@@ -53,57 +56,44 @@ inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vec
     return Lod(levels);
 }
 
-/// The rows of steps, from(i) being where row i of all steps lies, in the places of their elements. `shape` is theirs but for the first dim.
-template <class T, class From>
-LoDTensor<T> pack_rows(Cpu exec, StepMap<> const& map, typename Tensor<T>::shape_type shape, From const& from) {
-    auto const elements = map.elements();
-    shape[0] = elements.size();
-    auto value = Tensor<T>::from_shape(shape);
-    std::size_t const width = value.row_size();
-    copy_rows(exec, elements.size(), width * sizeof(T), from,
-              [=, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(elements[i]) * width; });
-    return {std::move(value), join_levels(map.lod(), map.level(), {})};
+/// A place for the rows of steps put together. `shape` is theirs but for the first dim.
+template <class T, class D>
+LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
+    shape[0] = static_cast<std::size_t>(map.starts().back());
+    return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
 }
 
-/// Where a row of all steps lies, if slot t holds those of step t; best asked for in ascending order.
-template <class T>
-struct SlotRows {
-    std::vector<LoDTensor<T>> const* slots;
-    std::span<std::int64_t const> starts;
-    std::size_t width;
-    std::size_t t = 0;
-
-    T const* operator()(std::size_t i) {
-        auto const place = static_cast<std::int64_t>(i);
-        if (place < starts[t] || place >= starts[t + 1]) {
-            t = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
-        }
-        return (*slots)[t].value().data() + (i - static_cast<std::size_t>(starts[t])) * width;
-    }
-};
-
 /// The steps of a batch whose rows lie in one block.
-template <class T>
-LoDTensor<T> pack_block(Cpu exec, Tensor<T> const& block, StepMap<> const& map) {
-    return pack_rows<T>(exec, map, block.shape(),
-                        [from = block.data(), width = block.row_size()](std::size_t i) { return from + i * width; });
+template <class T, class D>
+LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
+    auto batch = new_batch<T>(exec, map, block.shape());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), map.elements().data(), batch.value().data());
+    return batch;
 }
 
 /// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
-template <class T>
-LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMap<> const& map,
-                        typename Tensor<T>::shape_type shape, std::size_t levels) {
-    std::size_t const count = map.elements().size();
+template <class T, class D>
+LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
+                           typename Tensor<T, D>::shape_type shape, std::size_t levels) {
+    auto const count = static_cast<std::size_t>(map.starts().back());
     std::size_t const width = product_from(shape, 1);
     if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    if (levels == 0) return pack_rows<T>(exec, map, shape, SlotRows<T>{&slots, map.starts(), width});
+    if (levels == 0) {
+        auto batch = new_batch<T>(exec, map, shape);
+        put_blocks(
+            exec, map.starts(), width,
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); }, map.elements().data(),
+            batch.value().data());
+        return batch;
+    }
+    auto const elements = StepMapAccess::host_elements(map);
     // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
     std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
     std::vector<T const*> rows(count);
     auto const for_elements = [&](auto const& f) {
         for (std::size_t t = 0; t < slots.size(); ++t) {
-            auto const step = map.step(t);
-            for (std::size_t j = 0; j < step.size(); ++j)
+            std::int64_t const* const step = elements.data() + map.starts()[t];
+            for (std::size_t j = 0; j < map.step_size(t); ++j)
                 f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
         }
     };
@@ -112,7 +102,7 @@ LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMa
         for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
         return q;
     };
-    for_elements([&](LoDTensor<T> const& slot, std::size_t e, std::int64_t j) {
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
         for (std::size_t l = 0; l <= levels; ++l)
             begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
         rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
@@ -121,7 +111,7 @@ LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMa
     for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
     std::vector<std::vector<std::int64_t>> offsets(levels);
     for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
-    for_elements([&](LoDTensor<T> const& slot, std::size_t e, std::int64_t j) {
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
         for (std::size_t l = 0; l < levels; ++l) {
             auto const from = slot.lod()[l];
             auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
@@ -131,7 +121,7 @@ LoDTensor<T> pack_steps(Cpu exec, std::vector<LoDTensor<T>> const& slots, StepMa
         }
     });
     shape[0] = static_cast<std::size_t>(begin[levels].back());
-    auto value = Tensor<T>::from_shape(shape);
+    auto value = new_tensor<T>(exec, shape);
     copy_blocks(
         exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
         [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });

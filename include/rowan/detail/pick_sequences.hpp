@@ -3,6 +3,7 @@
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -14,8 +15,8 @@
 namespace rowan::inline v0::detail {
 
 /// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
-template <class T, class Pick>
-LoDTensor<T> pick_sequences(Cpu exec, LoDTensor<T> const& x, std::size_t count, Pick const& pick) {
+template <class T, class D, class Pick>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
     Lod const& lod = x.lod();
     std::vector<std::vector<std::int64_t>> lengths(lod.levels());
     std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
@@ -37,17 +38,18 @@ LoDTensor<T> pick_sequences(Cpu exec, LoDTensor<T> const& x, std::size_t count, 
     }
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
-    auto value = Tensor<T>::from_shape(shape);
+    auto value = new_tensor<T>(exec, shape);
     std::size_t const width = x.value().row_size();
     T const* const data = x.value().data();
     T* const to = value.data();
-    auto const source = [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; };
-    auto const target = [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; };
     if (lod.empty()) {
-        copy_rows(exec, count, width * sizeof(T), source, target);
+        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
         return value;
     }
-    copy_blocks(exec, starts, width * sizeof(T), source, target);
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
+        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 

@@ -6,6 +6,7 @@
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
@@ -28,9 +29,9 @@ inline void check_levels(std::string const& field, Lod const& lod) {
 }
 
 /// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
-template <class T>
-void check_sequences(Cpu exec, std::string const& field, LoDTensor<T> const& x) {
-    static_cast<void>(thread_count(exec));
+template <class T, class D>
+void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    static_cast<void>(thread_count(host_exec(exec)));
     x.check();
     check_levels(field + ".lod()", x.lod());
 }

@@ -17,7 +17,8 @@ struct SlotKind {
     bool known = false;
 
     /// errors   ShapeError if `value` is of another kind
-    void check(LoDTensor<T> const& value) const {
+    template <class D>
+    void check(LoDTensor<T, D> const& value) const {
         if (!known) return;
         auto like = shape;
         if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];

@@ -3,6 +3,7 @@
 
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
@@ -59,18 +60,21 @@ struct StepLayout {
     }
 };
 
-/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, unless an element is one row.
-inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> const& map,
-                                                     std::vector<std::int64_t>& row_starts) {
+/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
+/// unless an element is one row.
+template <class D>
+std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& map,
+                                              std::vector<std::int64_t>& row_starts, Tensor<std::int64_t>& elements) {
     auto layout = std::make_shared<StepLayout>();
     layout->origin = StepMapAccess::origin(map);
     auto const starts = map.starts();
-    auto const elements = map.elements();
     std::size_t const below = map.level() + 1;
     if (below == lod.levels()) {
         layout->rows.assign(starts.begin(), starts.end());
         return layout;
     }
+    elements = StepMapAccess::host_elements(map);
+    std::span<std::int64_t const> const all(elements.data(), elements.size());
     Elements const at(lod, map.level());
     for (std::size_t l = below; l < lod.levels(); ++l) {
         auto const offsets = lod[l];
@@ -79,7 +83,7 @@ inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> c
         for (std::size_t t = 0; t < map.steps(); ++t) {
             std::int64_t end = 0;
             level.offsets.push_back(0);
-            for (std::int64_t const e : map.step(t)) {
+            for (std::int64_t const e : all.subspan(static_cast<std::size_t>(starts[t]), map.step_size(t))) {
                 auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
                 for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
                     level.offsets.push_back(end += offsets[q + 1] - offsets[q]);
@@ -88,34 +92,31 @@ inline std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<> c
         }
     }
     row_starts.push_back(0);
-    for (std::int64_t const e : elements) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
+    for (std::int64_t const e : all) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
     for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
     return layout;
 }
 
 /// The rows of the steps of a batch in one block, which becomes `packed`, and their layout.
-template <class T>
-std::shared_ptr<StepLayout const> unpack_rows(Cpu exec, LoDTensor<T> const& input, StepMap<> const& map,
-                                              Tensor<T>& packed) {
+template <class T, class D>
+std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> const& input, StepMap<D> const& map,
+                                              Tensor<T, D>& packed) {
     std::vector<std::int64_t> starts;
-    auto layout = make_layout(input.lod(), map, starts);
-    auto const elements = map.elements();
+    Tensor<std::int64_t> elements;
+    auto layout = make_layout(input.lod(), map, starts, elements);
     std::size_t const width = input.value().row_size();
     auto shape = input.shape();
     shape[0] = static_cast<std::size_t>(layout->rows.back());
-    packed = Tensor<T>::from_shape(shape);
+    packed = new_tensor<T>(exec, shape);
     T const* const from = input.value().data();
     T* const to = packed.data();
     if (starts.empty()) {
-        copy_rows(
-            exec, elements.size(), width * sizeof(T),
-            [=](std::size_t i) { return from + static_cast<std::size_t>(elements[i]) * width; },
-            [=](std::size_t i) { return to + i * width; });
+        take_rows(exec, shape[0], width, from, map.elements().data(), to);
     } else {
         Elements const at(input.lod(), map.level());
         copy_blocks(
             exec, starts, width * sizeof(T),
-            [&](std::size_t i) { return from + static_cast<std::size_t>(at.row(elements[i])) * width; },
+            [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },
             [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
     }
     return layout;

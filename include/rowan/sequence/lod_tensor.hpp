@@ -1,8 +1,10 @@
-// rowan/sequence/lod_tensor.hpp: LoDTensor<T>, a batch of sequences of different lengths, without padding.
+// rowan/sequence/lod_tensor.hpp: LoDTensor<T, Device>, a batch of sequences of different lengths, without padding.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 
 #include <algorithm>
@@ -36,45 +38,59 @@ inline constexpr std::size_t list_levels = [] {
 ///     lod {{0, 3, 3, 5}}     value [a b c d e]     stands for   [a b c]  []  [d e]
 ///
 /// `value` may have any rank from 1 on where there are levels; its first dim counts the rows. A copy is deep; share() sees the same rows.
-template <class T>
-class LoDTensor<T, Cpu> {
+/// The Lod stays in the memory of the host, wherever the rows are.
+template <class T, class Device>
+class LoDTensor {
 public:
     using value_type = T;
-    using shape_type = typename Tensor<T>::shape_type;
+    using shape_type = typename Tensor<T, Device>::shape_type;
 
     /// No rows, no levels.
     LoDTensor() = default;
 
     /// A tensor whose rows form no sequences.
-    LoDTensor(Tensor<T> value) : value_(std::move(value)) {}
+    LoDTensor(Tensor<T, Device> value) : value_(std::move(value)) {}
 
     /// shapes   value [n, ...], lod of n rows
     /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
-    LoDTensor(Tensor<T> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+    LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
 
     /// One level of sequences, each given by its rows.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
-    static LoDTensor from_sequences(std::initializer_list<Tensor<T>> sequences) {
+    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences) {
         return from_sequences(std::span(sequences.begin(), sequences.size()));
     }
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences) {
         std::vector<std::int64_t> lengths;
         shape_type shape{0};
-        for (Tensor<T> const& s : sequences) {
+        Device exec{};
+        for (Tensor<T, Device> const& s : sequences) {
             std::string name = "sequences[";
             name.append(std::to_string(lengths.size())).append("]");
             detail::check_rows(name.c_str(), s);
-            if (lengths.empty()) shape = s.shape();
+            if (lengths.empty()) {
+                shape = s.shape();
+                exec = detail::exec_of(s);
+            }
             detail::check_trailing(name.c_str(), s, shape);
             lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
         }
         auto lod = Lod::from_lengths({lengths});
         shape[0] = static_cast<std::size_t>(lod.rows());
-        auto value = Tensor<T>::from_shape(shape);
-        T* to = value.data();
-        for (Tensor<T> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+        auto value = detail::new_tensor<T>(exec, shape);
+        if constexpr (detail::is_cpu<Device>) {
+            T* to = value.data();
+            for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+        } else {
+            std::vector<Tensor<T, Device>> parts;
+            for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
+            std::size_t const width = value.row_size();
+            detail::copy_blocks(
+                exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+                [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
+        }
         return {std::move(value), std::move(lod)};
     }
 
@@ -92,12 +108,12 @@ public:
         flatten(lists, lengths.data(), flat);
         auto value = Tensor<T>::from_shape({flat.size()});
         std::copy(flat.begin(), flat.end(), value.data());
-        return {std::move(value), Lod::from_lengths(lengths)};
+        return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
     }
 
     /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
-    Tensor<T> const& value() const noexcept { return value_; }
-    Tensor<T>& value() noexcept { return value_; }
+    Tensor<T, Device> const& value() const noexcept { return value_; }
+    Tensor<T, Device>& value() noexcept { return value_; }
     Lod const& lod() const noexcept { return lod_; }
     shape_type const& shape() const noexcept { return value_.shape(); }
 
@@ -125,15 +141,17 @@ public:
     /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
     /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
     ///            batch that read returns is gone; `Tensor<float> rows = steps.read(t);` is right, and an alias
-    operator Tensor<T> const&() const& noexcept { return value_; }
-    operator Tensor<T>&() & noexcept { return value_; }
-    operator Tensor<T>&&() && noexcept {
+    operator Tensor<T, Device> const&() const& noexcept { return value_; }
+    operator Tensor<T, Device>&() & noexcept { return value_; }
+    operator Tensor<T, Device>&&() && noexcept {
         lod_ = Lod();
         return std::move(value_);
     }
 
     /// The same sequences and equal rows.
-    friend bool operator==(LoDTensor const& a, LoDTensor const& b) { return a.lod_ == b.lod_ && a.value_ == b.value_; }
+    friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
+        return a.lod_ == b.lod_ && a.value_ == b.value_;
+    }
 
     /// Asks again what the constructor asked.
     void check() const {
@@ -155,7 +173,7 @@ private:
         }
     }
 
-    Tensor<T> value_;
+    Tensor<T, Device> value_;
     Lod lod_;
 };
 

@@ -16,8 +16,8 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Result j is the row or first-level sequence from(j) of x; `from` is a permutation.
-template <class T, class From>
-LoDTensor<T> permuted(Cpu exec, LoDTensor<T> const& x, std::size_t sequences, From const& from) {
+template <class T, class D, class From>
+LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
     if (x.size() != sequences)
         throw ShapeError("x.size()", std::to_string(x.size()),
@@ -31,28 +31,28 @@ LoDTensor<T> permuted(Cpu exec, LoDTensor<T> const& x, std::size_t sequences, Fr
 /// shapes   x of as many rows, or sequences, as the map has
 /// errors   ShapeError if x has another number of them
 /// cost     O(rows): one read and one write of every row
-template <class T>
-LoDTensor<T> reorder(Cpu exec, LoDTensor<T> const& x, StepMap<> const& map) {
+template <class T, device D>
+LoDTensor<T, D> reorder(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map) {
     return detail::permuted(exec, x, map.sequences(),
                             [&](std::size_t j) { return static_cast<std::size_t>(map.sequence(j)); });
 }
 
-template <class T>
-Tensor<T> reorder(Cpu exec, Tensor<T> const& x, StepMap<> const& map) {
-    return reorder(exec, LoDTensor<T>(x.share()), map);
+template <class T, device D>
+Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map) {
+    return reorder(exec, LoDTensor<T, D>(x.share()), map);
 }
 
 /// The adjoint and inverse of reorder: from the map's order back to the batch's.
-template <class T>
-LoDTensor<T> reorder_grad(Cpu exec, LoDTensor<T> const& out_grad, StepMap<> const& map) {
+template <class T, device D>
+LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
     std::vector<std::size_t> position(map.sequences());
     for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.sequence(j))] = j;
     return detail::permuted(exec, out_grad, map.sequences(), [&](std::size_t s) { return position[s]; });
 }
 
-template <class T>
-Tensor<T> reorder_grad(Cpu exec, Tensor<T> const& out_grad, StepMap<> const& map) {
-    return reorder_grad(exec, LoDTensor<T>(out_grad.share()), map);
+template <class T, device D>
+Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map) {
+    return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
 }
 
 template <class T, class Device>

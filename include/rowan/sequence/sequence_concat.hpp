@@ -63,9 +63,9 @@ inline Lod concat_starts(std::span<Lod const> lods) {
     return Lod::from_lengths({lengths});
 }
 
-template <class T>
-LoDTensor<T> concat(Cpu exec, std::span<LoDTensor<T> const* const> inputs) {
-    static_cast<void>(thread_count(exec));
+template <class T, class D>
+LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
+    static_cast<void>(thread_count(host_exec(exec)));
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
@@ -81,7 +81,7 @@ LoDTensor<T> concat(Cpu exec, std::span<LoDTensor<T> const* const> inputs) {
     for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
     auto shape = inputs[0]->shape();
     shape[0] = static_cast<std::size_t>(starts.back());
-    auto result = Tensor<T>::from_shape(shape);
+    auto result = new_tensor<T>(exec, shape);
     T* const out = result.data();
     std::size_t const width = result.row_size();
     copy_blocks(
@@ -93,15 +93,20 @@ LoDTensor<T> concat(Cpu exec, std::span<LoDTensor<T> const* const> inputs) {
 
 template <class X>
 struct lod_tensor_type {};
-template <class T>
-struct lod_tensor_type<LoDTensor<T>> {
-    using type = LoDTensor<T>;
+template <class T, class D>
+struct lod_tensor_type<LoDTensor<T, D>> {
+    using type = LoDTensor<T, D>;
+    using device = D;
 };
 
 /// What lies in a range of LoDTensors or of std::reference_wrappers of them.
 template <class R>
 using lod_tensor_in = typename lod_tensor_type<
     std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
+
+/// Where they lie.
+template <class R>
+using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
 
 /// A range of LoDTensors that stay where they are.
 template <class R>
@@ -120,39 +125,39 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 /// errors   ShapeError if there are no inputs or no levels, or if number of sequences, levels above the last, or trailing dims differ
 /// cost     one read and one write of every row; 8 bytes for each sequence of each input
 template <detail::lod_tensors R>
-auto sequence_concat(Cpu exec, R const& inputs) {
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
     using X = detail::lod_tensor_in<R>;
     std::vector<X const*> pointers;
     for (X const& x : inputs) pointers.push_back(&x);
-    return detail::concat<typename X::value_type>(exec, pointers);
+    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
 }
-template <class T, std::same_as<LoDTensor<T>>... More>
-LoDTensor<T> sequence_concat(Cpu exec, LoDTensor<T> const& first, More const&... more) {
-    std::array<LoDTensor<T> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
-    return detail::concat<T>(exec, pointers);
+template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
+LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, More const&... more) {
+    std::array<LoDTensor<T, D> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
+    return detail::concat<T, D>(exec, pointers);
 }
 
 /// The adjoint of sequence_concat: cuts the gradient of its result into those of the inputs, whose levels are `lods`.
 /// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
 /// errors   ShapeError if `lods` are not those of inputs that can be joined, or out_grad has another number of rows
 /// cost     one read and one write of every row
-template <class T, std::ranges::contiguous_range R>
-requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T>> sequence_concat_grad(
-    Cpu exec, LoDTensor<T> const& out_grad, R const& lods) {
-    static_cast<void>(thread_count(exec));
+template <class T, device D, std::ranges::contiguous_range R>
+requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
+    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
+    static_cast<void>(thread_count(detail::host_exec(exec)));
     std::span<Lod const> const all(lods);
     detail::check_alike("lods", "", all);
     Lod const blocks = detail::concat_starts(all);
     auto const starts = blocks[0];
     detail::check_height("out_grad", out_grad.value(), starts.back());
     std::size_t const width = out_grad.value().row_size();
-    std::vector<LoDTensor<T>> grads;
+    std::vector<LoDTensor<T, D>> grads;
     grads.reserve(all.size());
     std::vector<T*> to;
     for (Lod const& lod : all) {
         auto shape = out_grad.shape();
         shape[0] = static_cast<std::size_t>(lod.rows());
-        grads.emplace_back(Tensor<T>::from_shape(shape), lod);
+        grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
         to.push_back(grads.back().value().data());
     }
     detail::copy_blocks(
@@ -164,15 +169,15 @@ requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<
         });
     return grads;
 }
-template <class T>
-std::vector<LoDTensor<T>> sequence_concat_grad(Cpu exec, LoDTensor<T> const& out_grad,
-                                               std::initializer_list<Lod> lods) {
+template <class T, device D>
+std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D> const& out_grad,
+                                                  std::initializer_list<Lod> lods) {
     return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
 }
 
 template <detail::lod_tensors R>
 auto sequence_concat(R const& inputs) {
-    return sequence_concat(Cpu{}, inputs);
+    return sequence_concat(detail::device_of_tensors<R>{}, inputs);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {

@@ -58,8 +58,8 @@ struct Expansion {
     }
 };
 
-template <class T>
-Expansion make_expansion(LoDTensor<T> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
+template <class T, class D>
+Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
     x.check();
     check_levels("lod", lod);
     std::size_t const level = given.value_or(lod.levels() - 1);
@@ -104,6 +104,49 @@ Expansion make_expansion(LoDTensor<T> const& x, Lod const& lod, std::optional<st
     return e;
 }
 
+/// How a device repeats rows, and sums the repeats.
+template <class D>
+struct SequenceExpansion;
+
+template <>
+struct SequenceExpansion<Cpu> {
+    template <class T>
+    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (e.length(i) == 0) continue;
+                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
+                       out + static_cast<std::size_t>(e.starts[i]) * width);
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
+            std::vector<std::int64_t> positions;
+            for (; i < end; ++i) {
+                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
+                std::size_t const length = e.length(i);
+                if (length == 0) continue;
+                if (e.repeats(i) == 0) {
+                    std::fill_n(to, length * width, zero<T>());
+                    continue;
+                }
+                positions.resize(e.repeats(i));
+                for (std::size_t k = 0; k < positions.size(); ++k)
+                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
+                for (std::size_t r = 0; r < length; ++r, to += width) {
+                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
+                    for (auto& p : positions) ++p;
+                }
+            }
+        });
+    }
+};
+
 }  // namespace detail
 
 /// Repeats instance i of x once for each element of sequence i of a level of `lod`, which is the last unless given. An instance is a
@@ -117,22 +160,14 @@ Expansion make_expansion(LoDTensor<T> const& x, Lod const& lod, std::optional<st
 /// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError if lod has no
 ///          such level
 /// cost     one read of x and one write of the result
-template <class T>
-LoDTensor<T> sequence_expand(Cpu exec, LoDTensor<T> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+template <class T, device D>
+LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
+                                std::optional<std::size_t> level = {}) {
     auto const e = detail::make_expansion(x, lod, level);
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(e.starts.back());
-    auto result = Tensor<T>::from_shape(shape);
-    std::size_t const width = x.value().row_size();
-    T const* const rows = x.value().data();
-    T* const out = result.data();
-    detail::for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-        for (; i < end; ++i) {
-            if (e.length(i) == 0) continue;
-            detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
-                           out + static_cast<std::size_t>(e.starts[i]) * width);
-        }
-    });
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
     return {std::move(result), e.lod};
 }
 
@@ -141,36 +176,14 @@ LoDTensor<T> sequence_expand(Cpu exec, LoDTensor<T> const& x, Lod const& lod, st
 /// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
 /// errors   as sequence_expand, and ShapeError if out_grad has another shape
 /// cost     one read of out_grad and one write of the result
-template <class T>
-LoDTensor<T> sequence_expand_grad(Cpu exec, std::type_identity_t<Tensor<T>> const& out_grad, LoDTensor<T> const& x,
-                                  Lod const& lod, std::optional<std::size_t> level = {}) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
     auto const e = detail::make_expansion(x, lod, level);
     detail::check_height("out_grad", out_grad, e.starts.back());
     detail::check_trailing("out_grad", out_grad, x.shape());
-    auto x_grad = Tensor<T>::from_shape(x.shape());
-    std::size_t const width = x_grad.row_size();
-    T* const out = x_grad.data();
-    detail::for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
-        detail::BlockSum<T, S> sum(out_grad.data(), width, detail::longest_of(e.times, i, end));
-        std::vector<std::int64_t> positions;
-        for (; i < end; ++i) {
-            T* to = out + static_cast<std::size_t>(e.rows[i]) * width;
-            std::size_t const length = e.length(i);
-            if (length == 0) continue;
-            if (e.repeats(i) == 0) {
-                std::fill_n(to, length * width, detail::zero<T>());
-                continue;
-            }
-            positions.resize(e.repeats(i));
-            for (std::size_t k = 0; k < positions.size(); ++k)
-                positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
-            for (std::size_t r = 0; r < length; ++r, to += width) {
-                detail::copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
-                for (auto& p : positions) ++p;
-            }
-        }
-    });
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
     return {std::move(x_grad), x.lod()};
 }
 

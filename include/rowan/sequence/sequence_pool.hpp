@@ -92,6 +92,69 @@ private:
     std::int64_t end_;
 };
 
+/// How a device pools the sequences between offsets. A sequence of no rows gives `padding`.
+template <class D>
+struct SequencePool;
+
+template <>
+struct SequencePool<Cpu> {
+    template <class T>
+    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pool pool,
+                     T padding, T* out) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
+            std::size_t const longest = longest_of(offsets, s, end);
+            RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
+            BlockSum<T, S> sum(rows, width, longest);
+            std::vector<S> best(sums ? 0 : width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
+                T* const to = out + s * width;
+                if (n == 0) {
+                    std::fill_n(to, width, padding);
+                } else if (sums) {
+                    auto const window = positions.from(offsets[s], n);
+                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
+                } else if (pool == Pool::first || pool == Pool::last) {
+                    std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
+                } else {
+                    pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
+                                      : detail::column_extremes<false>(first, n, width, best.data());
+                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                }
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                     T const* out_grad, Pool pool, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                T const* const g = out_grad + s * width;
+                T* const to = x_grad + begin;
+                if (pool == Pool::max) {
+                    detail::extreme_grad<true>(rows + begin, n, width, g, to);
+                } else if (pool == Pool::min) {
+                    detail::extreme_grad<false>(rows + begin, n, width, g, to);
+                } else if (pool == Pool::first || pool == Pool::last) {
+                    std::fill_n(to, n * width, zero<T>());
+                    std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
+                } else {
+                    detail::divide<S>(pool, n, width, g, to);
+                    detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
+                }
+            }
+        });
+    }
+};
+
 }  // namespace detail
 
 /// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
@@ -99,44 +162,17 @@ private:
 /// values is their conjunction. The first NaN of a column is its max and min.
 /// shapes   x [n, ...] -> [number of sequences, ...]
 /// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences
-template <class T>
-LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pad_value = 0) {
-    using S = detail::sum_t<T>;
+/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
+template <class T, device D>
+LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool, double pad_value = 0) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
     auto const offsets = detail::last_level(x.lod());
-    std::size_t const width = x.value().row_size();
     auto shape = x.shape();
     shape[0] = offsets.size() - 1;
-    auto result = Tensor<T>::from_shape(shape);
-    T const* const rows = x.value().data();
-    T* const out = result.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
-        std::size_t const longest = detail::longest_of(offsets, s, end);
-        detail::RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
-        detail::BlockSum<T, S> sum(rows, width, longest);
-        std::vector<S> best(sums ? 0 : width);
-        for (; s < end; ++s) {
-            std::size_t const n = detail::length_at(offsets, s);
-            T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
-            T* const to = out + s * width;
-            if (n == 0) {
-                std::fill_n(to, width, padding);
-            } else if (sums) {
-                auto const window = positions.from(offsets[s], n);
-                detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
-            } else if (pool == Pool::first || pool == Pool::last) {
-                std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
-            } else {
-                pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
-                                  : detail::column_extremes<false>(first, n, width, best.data());
-                detail::copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
-            }
-        }
-    });
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequencePool<D>::pool(exec, offsets, x.value().row_size(), x.value().data(), pool, padding, result.data());
     return {std::move(result), detail::upper_levels(x.lod())};
 }
 
@@ -145,40 +181,17 @@ LoDTensor<T> sequence_pool(Cpu exec, LoDTensor<T> const& x, Pool pool, double pa
 /// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels or out_grad another shape
 /// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
-template <class T>
-LoDTensor<T> sequence_pool_grad(Cpu exec, LoDTensor<T> const& x, std::type_identity_t<Tensor<T>> const& out_grad,
-                                Pool pool) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pool pool) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
     detail::check_trailing("out_grad", out_grad, x.shape());
-    std::size_t const width = x.value().row_size();
-    auto x_grad = Tensor<T>::from_shape(x.shape());
-    T const* const rows = x.value().data();
-    T const* const from = out_grad.data();
-    T* const out = x_grad.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        for (; s < end; ++s) {
-            std::size_t const n = detail::length_at(offsets, s);
-            if (n == 0) continue;
-            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-            T const* const g = from + s * width;
-            T* const to = out + begin;
-            if (pool == Pool::max) {
-                detail::extreme_grad<true>(rows + begin, n, width, g, to);
-            } else if (pool == Pool::min) {
-                detail::extreme_grad<false>(rows + begin, n, width, g, to);
-            } else if (pool == Pool::first || pool == Pool::last) {
-                std::fill_n(to, n * width, detail::zero<T>());
-                std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
-            } else {
-                detail::divide<S>(pool, n, width, g, to);
-                detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
-            }
-        }
-    });
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequencePool<D>::grad(exec, offsets, x.value().row_size(), x.value().data(), out_grad.data(), pool,
+                                  x_grad.data());
     return {std::move(x_grad), x.lod()};
 }
 

@@ -6,9 +6,38 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <utility>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device reverses sequences.
+template <class D>
+struct SequenceReversal;
+
+template <>
+struct SequenceReversal<Cpu> {
+    template <class T>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                if (width == 1) {
+                    std::reverse_copy(rows + begin, rows + begin + n, out + begin);
+                    continue;
+                }
+                for (std::size_t i = 0; i < n; ++i)
+                    std::copy_n(rows + begin + (n - 1 - i) * width, width, out + begin + i * width);
+            }
+        });
+    }
+};
+
+}  // namespace detail
 
 /// The rows of each sequence of the last level in reverse. It is its own inverse and its own adjoint.
 ///
@@ -17,26 +46,12 @@ namespace rowan::inline v0 {
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
 /// cost     one read and one write of every row
-template <class T>
-LoDTensor<T> sequence_reverse(Cpu exec, LoDTensor<T> const& x) {
+template <class T, device D>
+LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
     detail::check_sequences(exec, "x", x);
-    auto const offsets = detail::last_level(x.lod());
-    std::size_t const width = x.value().row_size();
-    auto result = Tensor<T>::from_shape(x.shape());
-    T const* const rows = x.value().data();
-    T* const out = result.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        for (; s < end; ++s) {
-            std::size_t const n = detail::length_at(offsets, s);
-            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-            if (width == 1) {
-                std::reverse_copy(rows + begin, rows + begin + n, out + begin);
-                continue;
-            }
-            for (std::size_t i = 0; i < n; ++i)
-                std::copy_n(rows + begin + (n - 1 - i) * width, width, out + begin + i * width);
-        }
-    });
+    auto result = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceReversal<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
+                                     result.data());
     return {std::move(result), x.lod()};
 }
 

@@ -9,11 +9,81 @@
 #include <cmath>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device computes the softmax of sequences.
+template <class D>
+struct SequenceSoftmax;
+
+template <>
+struct SequenceSoftmax<Cpu> {
+    template <class T>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            using std::exp;
+            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
+            std::vector<S> greatest(width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                detail::column_extremes<true>(rows + begin, n, width, greatest.data());
+                for (std::size_t i = 0; i < n; ++i) {
+                    T const* const from = rows + begin + i * width;
+                    for (std::size_t k = 0; k < width; ++k)
+                        scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
+                }
+                S const* const sum = scratch.sum(n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    S* const row = scratch.row(i);
+                    T* const to = out + begin + i * width;
+                    for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
+                    copy_lanes<S>(width, static_cast<S const*>(row), to);
+                }
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T const* grad,
+                     T* to) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                for (std::size_t i = 0; i < n; ++i) {
+                    std::size_t const at = begin + i * width;
+                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width,
+                                         rows + at, grad + at, scratch.row(i));
+                }
+                S const* const dot = scratch.sum(n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    std::size_t const at = begin + i * width;
+                    S* const row = scratch.row(i);
+                    auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
+                        p = product(y, std::remove_cvref_t<decltype(y)>(g - d));
+                    };
+                    for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
+                    copy_lanes<S>(width, static_cast<S const*>(row), to + at);
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
 
 /// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
 /// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
@@ -22,40 +92,14 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if x has no levels
 /// cost     two reads of x and one write of the result, memory for the longest sequence of a thread; the same bits for any number of
 ///          threads
-template <class T>
-LoDTensor<T> sequence_softmax(Cpu exec, LoDTensor<T> const& x) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>,
+template <class T, device D>
+LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
+    static_assert(!std::integral<detail::sum_t<T>>,
                   "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
     detail::check_sequences(exec, "x", x);
-    auto const offsets = detail::last_level(x.lod());
-    std::size_t const width = x.value().row_size();
-    auto result = Tensor<T>::from_shape(x.shape());
-    T const* const rows = x.value().data();
-    T* const out = result.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        using std::exp;
-        detail::ScratchRows<S> scratch(detail::longest_of(offsets, s, end), width);
-        std::vector<S> greatest(width);
-        for (; s < end; ++s) {
-            std::size_t const n = detail::length_at(offsets, s);
-            if (n == 0) continue;
-            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-            detail::column_extremes<true>(rows + begin, n, width, greatest.data());
-            for (std::size_t i = 0; i < n; ++i) {
-                T const* const from = rows + begin + i * width;
-                for (std::size_t k = 0; k < width; ++k)
-                    scratch.row(i)[k] = exp(detail::load<S>(from + k) - greatest[k]);
-            }
-            S const* const sum = scratch.sum(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                S* const row = scratch.row(i);
-                T* const to = out + begin + i * width;
-                detail::for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
-                detail::copy_lanes<S>(width, static_cast<S const*>(row), to);
-            }
-        }
-    });
+    auto result = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
+                                    result.data());
     return {std::move(result), x.lod()};
 }
 
@@ -63,42 +107,16 @@ LoDTensor<T> sequence_softmax(Cpu exec, LoDTensor<T> const& x) {
 /// shapes   out [n, ...], out_grad the same -> [n, ...] with the levels of out
 /// errors   ShapeError if out has no levels or out_grad another shape
 /// cost     two reads of both and one write of the result, memory for the longest sequence of a thread
-template <class T>
-LoDTensor<T> sequence_softmax_grad(Cpu exec, LoDTensor<T> const& out, std::type_identity_t<Tensor<T>> const& out_grad) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::sequence_softmax_grad: integers have no softmax");
+template <class T, device D>
+LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
     detail::check_sequences(exec, "out", out);
     if (out_grad.shape() != out.shape())
         throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(out.shape()));
-    auto const offsets = detail::last_level(out.lod());
-    std::size_t const width = out.value().row_size();
-    auto x_grad = Tensor<T>::from_shape(out.shape());
-    T const* const rows = out.value().data();
-    T const* const grad = out_grad.data();
-    T* const to = x_grad.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        detail::ScratchRows<S> scratch(detail::longest_of(offsets, s, end), width);
-        for (; s < end; ++s) {
-            std::size_t const n = detail::length_at(offsets, s);
-            if (n == 0) continue;
-            std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-            for (std::size_t i = 0; i < n; ++i) {
-                std::size_t const at = begin + i * width;
-                detail::for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = detail::product(y, g); }, width,
-                                     rows + at, grad + at, scratch.row(i));
-            }
-            S const* const dot = scratch.sum(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                std::size_t const at = begin + i * width;
-                S* const row = scratch.row(i);
-                auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
-                    p = detail::product(y, std::remove_cvref_t<decltype(y)>(g - d));
-                };
-                detail::for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
-                detail::copy_lanes<S>(width, static_cast<S const*>(row), to + at);
-            }
-        }
-    });
+    auto x_grad = detail::new_tensor<T>(exec, out.shape());
+    detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),
+                                     out_grad.data(), x_grad.data());
     return {std::move(x_grad), out.lod()};
 }
 

@@ -3,6 +3,7 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/pick_sequences.hpp>
 #include <rowan/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -22,24 +23,32 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Of rows that stand for the sequences that have a step t - 1, or for all of them, the positions of those that have a step t.
-inline std::vector<std::int64_t> survivors(StepMap<> const& map, std::size_t t, std::size_t rows) {
+template <class D>
+std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     std::vector<std::int64_t> kept;
     kept.reserve(map.step_size(t));
-    if (t > 0 && rows == map.step_size(t - 1)) {
-        auto const now = map.step(t);
-        auto const before = map.step(t - 1);
-        for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
-            if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
+    auto const last = static_cast<std::int64_t>(t);
+    bool const of_step = t > 0 && rows == map.step_size(t - 1);
+    if constexpr (is_cpu<D>) {
+        if (of_step) {
+            auto const now = map.step(t);
+            auto const before = map.step(t - 1);
+            for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
+                if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
+            }
+            return kept;
         }
-    } else {
-        for (std::size_t j = 0; j < map.sequences(); ++j) {
-            if (map.length(j) > static_cast<std::int64_t>(t)) kept.push_back(static_cast<std::int64_t>(j));
-        }
+    }
+    for (std::int64_t r = 0, j = 0; std::cmp_less(j, map.sequences()); ++j) {
+        std::int64_t const length = map.length(static_cast<std::size_t>(j));
+        if (length > last) kept.push_back(r);
+        r += !of_step || length >= last;
     }
     return kept;
 }
 
-inline void check_shrink(StepMap<> const& map, std::size_t t, std::size_t rows) {
+template <class D>
+void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     bool const before = t > 0 && rows == map.step_size(t - 1);
     if (map.sorted() ? rows >= map.step_size(t) && rows <= map.sequences() : before || rows == map.sequences()) return;
     throw ShapeError("x.size()", std::to_string(rows),
@@ -54,18 +63,18 @@ inline void check_shrink(StepMap<> const& map, std::size_t t, std::size_t rows) 
 /// errors   ShapeError if x has another number
 /// cost     for a sorted map O(1), of a batch with levels too: an alias of the first rows. Else it looks at every row of x, allocates
 ///          8 bytes for each that stays, and copies these
-template <class T>
-Tensor<T> shrink(Cpu exec, Tensor<T> const& x, StepMap<> const& map, std::size_t t) {
+template <class T, device D>
+Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
     detail::check_rows("x", x);
     detail::check_shrink(map, t, x.shape()[0]);
     std::size_t const count = map.step_size(t);
     if (map.sorted()) return x.slice(0, count);
     auto const kept = detail::survivors(map, t, x.shape()[0]);
-    return detail::pick_sequences(exec, LoDTensor<T>(x.share()), count, [&](std::size_t i) { return kept[i]; });
+    return detail::pick_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
 }
 
-template <class T>
-LoDTensor<T> shrink(Cpu exec, LoDTensor<T> const& x, StepMap<> const& map, std::size_t t) {
+template <class T, device D>
+LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
     x.check();
     if (x.lod().empty()) return shrink(exec, x.value(), map, t);
     detail::check_shrink(map, t, x.size());
@@ -87,28 +96,33 @@ LoDTensor<T> shrink(Cpu exec, LoDTensor<T> const& x, StepMap<> const& map, std::
 
 /// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
 /// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
-template <class T>
-Tensor<T> shrink_grad(Cpu exec, Tensor<T> const& out_grad, StepMap<> const& map, std::size_t t, std::size_t rows) {
+template <class T, device D>
+Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t, std::size_t rows) {
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(map.step_size(t)));
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
     shape[0] = rows;
-    auto x_grad = Tensor<T>::zeros(shape);
+    auto x_grad = detail::new_zeros<T>(exec, shape);
     std::size_t const width = out_grad.row_size();
-    auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, rows);
-    detail::copy_rows(
-        exec, map.step_size(t), width * sizeof(T), [&](std::size_t i) { return out_grad.data() + i * width; },
-        [&, to = x_grad.data()](std::size_t i) {
-            return to + (kept.empty() ? i : static_cast<std::size_t>(kept[i])) * width;
-        });
+    T const* const from = out_grad.data();
+    T* const to = x_grad.data();
+    if (map.sorted()) {
+        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(map.step_size(t))};
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T), [=](std::size_t) { return from; }, [=](std::size_t) { return to; });
+    } else {
+        auto const kept = detail::survivors(map, t, rows);
+        detail::OnDevice<std::int64_t, D> const places(exec, kept);
+        detail::put_rows(exec, kept.size(), width, from, places.data(), to);
+    }
     return x_grad;
 }
 
 /// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
 /// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
 /// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
-template <class T>
-LoDTensor<T> shrink_grad(Cpu exec, LoDTensor<T> const& out_grad, StepMap<> const& map, std::size_t t,
+template <class T, device D>
+LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                          Lod const& x_lod) {
     detail::check_levels("x_lod", x_lod);
     detail::check_shrink(map, t, x_lod.sequences(0));
@@ -129,7 +143,7 @@ LoDTensor<T> shrink_grad(Cpu exec, LoDTensor<T> const& out_grad, StepMap<> const
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
-    auto x_grad = Tensor<T>::zeros(shape);
+    auto x_grad = detail::new_zeros<T>(exec, shape);
     std::size_t const width = x_grad.row_size();
     detail::copy_blocks(
         exec, starts, width * sizeof(T),

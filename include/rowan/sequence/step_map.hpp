@@ -5,6 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/partition.hpp>
 #include <rowan/sequence/lod.hpp>
 
@@ -26,6 +27,10 @@ namespace detail {
 
 struct StepMapAccess;
 
+/// How the elements of a map come to a device: make(exec, map), a tensor of them.
+template <class Device>
+struct StepElements;
+
 }  // namespace detail
 
 /// How the sequences of one level are cut into steps: step t holds element t of every sequence that has one. An element is a row, or a
@@ -35,8 +40,10 @@ struct StepMapAccess;
 ///     rows of 0: 0 1 2             starts()     [0 3 5 7 8 9 10]            step t is elements()[starts()[t] … starts()[t + 1])
 ///             1: 3 4 5 6 7 8       elements()   [3 0 9  4 1  5 2  6  7  8]
 ///             2: 9
-template <>
-class StepMap<Cpu> {
+///
+/// On a device the elements, and order(), lie in its memory; what else a map knows is the host's everywhere.
+template <class Device>
+class StepMap {
 public:
     /// No sequences, no steps.
     StepMap() : starts_(Tensor<std::int64_t>::zeros({1})) {}
@@ -58,29 +65,33 @@ public:
 
     /// Sequences longest first and equal ones in input order, or all in input order.
     /// errors   IndexError if the Lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
-    /// cost     a counting sort: O(sequences + elements), 8 bytes for each element
+    /// cost     a counting sort: O(sequences + elements), 8 bytes for each element. On a device the host sorts, O(sequences + steps), and
+    ///          the elements are made there; those of an order that is not sorted by length are made by the host and copied
     template <std::same_as<bool> B>  // so that braces are an order
-    StepMap(Cpu exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
+    StepMap(Device const& exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
         auto order = make_steps();
         sort_by_length ? sort(order) : std::iota(order.begin(), order.end(), 0);
         fill(exec, std::move(order));
     }
     template <std::same_as<bool> B>
-    StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Cpu{}, std::move(lod), level, sort_by_length) {}
-    StepMap(Cpu exec, Lod lod, std::size_t level) : StepMap(exec, std::move(lod), level, true) {}
-    StepMap(Lod lod, std::size_t level) : StepMap(Cpu{}, std::move(lod), level, true) {}
+    StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Device{}, std::move(lod), level, sort_by_length) {}
+    StepMap(Device const& exec, Lod lod, std::size_t level) : StepMap(exec, std::move(lod), level, true) {}
+    StepMap(Lod lod, std::size_t level) : StepMap(Device{}, std::move(lod), level, true) {}
 
     /// Sequences in an order of the caller's.
     /// errors   ShapeError unless order is a list of as many numbers as the level has sequences; IndexError if one is not in
     ///          [0, sequences) or stands there twice
-    StepMap(Cpu exec, Lod lod, std::size_t level, Ids<> order) : lod_(std::move(lod)), level_(level) {
+    /// cost     as above; an order in the memory of a device is waited for
+    StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids) : lod_(std::move(lod)), level_(level) {
         auto checked = make_steps();
+        detail::HostIds<Device> const on_host(exec, ids);
+        Ids<> const& order = on_host;
         detail::check_list("order", order);
         if (order.size() != checked.size()) {
             throw ShapeError("order.size()", std::to_string(order.size()),
                              std::to_string(checked.size()) + ", the number of sequences");
         }
-        detail::check_ids(exec, "order", order, static_cast<std::int64_t>(checked.size()));
+        detail::check_ids(detail::host_exec(exec), "order", order, static_cast<std::int64_t>(checked.size()));
         std::vector<bool> seen(checked.size());
         for (std::size_t j = 0; j < order.size(); ++j) {
             auto const s = static_cast<std::size_t>(order[j]);
@@ -90,13 +101,13 @@ public:
         }
         fill(exec, std::move(checked));
     }
-    StepMap(Lod lod, std::size_t level, Ids<> order) : StepMap(Cpu{}, std::move(lod), level, order) {}
+    StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
 
     Lod const& lod() const noexcept { return lod_; }
     std::size_t level() const noexcept { return level_; }
 
     /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
-    Tensor<std::int32_t> const& order() const noexcept { return shown_; }
+    Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
@@ -111,10 +122,21 @@ public:
     }
 
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
-    std::span<std::int64_t const> elements() const noexcept { return {elements_.data(), elements_.size()}; }
-    std::span<std::int64_t const> step(std::size_t t) const noexcept {
-        return t < steps() ? elements().subspan(static_cast<std::size_t>(starts()[t]), step_size(t))
-                           : elements().first(0);
+    /// Spans on the host; on a device aliases, in its memory.
+    auto elements() const noexcept {
+        if constexpr (detail::is_cpu<Device>) {
+            return std::span<std::int64_t const>(elements_.data(), elements_.size());
+        } else {
+            return elements_.share();
+        }
+    }
+    auto step(std::size_t t) const noexcept {
+        std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
+        if constexpr (detail::is_cpu<Device>) {
+            return elements().subspan(begin, step_size(t));
+        } else {
+            return elements_.slice(begin, begin + step_size(t));
+        }
     }
 
     /// The length of the sequence at position j.
@@ -164,22 +186,28 @@ private:
         std::int64_t end;
     };
 
-    void fill(Cpu exec, detail::Buffer<std::int32_t> order) {
+    void fill(Device const& exec, detail::Buffer<std::int32_t> order) {
         std::size_t const n = order.size();
-        shown_ = Tensor<std::int32_t>::from_shape({n});
-        std::ranges::copy(order, shown_.data());
+        auto shown = Tensor<std::int32_t>::from_shape({n});
+        std::ranges::copy(order, shown.data());
+        shown_ = detail::placed(exec, std::move(shown));
         order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
-        auto const count = static_cast<std::size_t>(starts().back());
         for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
-        elements_ = Tensor<std::int64_t>::from_shape({count});
+        elements_ = detail::StepElements<Device>::make(exec, *this);
+    }
+
+    std::size_t element_count() const { return static_cast<std::size_t>(starts().back()); }
+
+    void fill_elements(Cpu exec, std::int64_t* out) const {
+        std::size_t const count = element_count();
         auto const shares = static_cast<std::size_t>(detail::threads_for(exec, count));
         parallel_for(exec, shares, 1, [&](std::size_t k, std::size_t end) {
-            for (; k < end; ++k) fill_share(k, shares, count);
+            for (; k < end; ++k) fill_share(k, shares, count, out);
         });
     }
 
     // Steps that begin in share k of the elements: a list of the sequences that go on, which gets shorter from step to step.
-    void fill_share(std::size_t k, std::size_t shares, std::size_t count) {
+    void fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const {
         auto const first_step = [&](std::size_t share) {
             auto const begin = static_cast<std::int64_t>(detail::share_begin(count, share, shares));
             return static_cast<std::size_t>(std::ranges::lower_bound(starts(), begin) - starts().begin());
@@ -194,7 +222,7 @@ private:
             auto const s = static_cast<std::size_t>(sequence(j));
             runs.push_back({offsets_[s] + static_cast<std::int64_t>(t), offsets_[s + 1]});
         }
-        std::int64_t* out = elements_.data() + starts()[t];
+        std::int64_t* out = elements + starts()[t];
         for (; t < end; ++t) {
             if (sorted_) {  // the first step_size(t) of them
                 for (std::size_t j = 0; j < step_size(t); ++j) *out++ = runs[j].next++;
@@ -215,9 +243,9 @@ private:
     std::span<std::int64_t const> offsets_;  // lod_[level_]
     bool sorted_ = true;
     std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // copies of a map share it
-    Tensor<std::int32_t> shown_;                                 // the same, for order()
+    Tensor<std::int32_t, Device> shown_;                         // the same, for order()
     Tensor<std::int64_t> starts_;
-    Tensor<std::int64_t> elements_;
+    Tensor<std::int64_t, Device> elements_;
 };
 
 namespace detail {
@@ -233,8 +261,39 @@ struct StepOrigin {
 };
 
 struct StepMapAccess {
-    static StepOrigin origin(StepMap<> const& map) {
+    template <class D>
+    static StepOrigin origin(StepMap<D> const& map) {
         return {map.lod_.slice_levels(0, std::min(map.level_ + 1, map.lod_.levels())), map.order_};
+    }
+
+    template <class D>
+    static std::int64_t begin(StepMap<D> const& map, std::size_t j) {
+        return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
+    }
+
+    /// The elements as the host counts them.
+    template <class D>
+    static Tensor<std::int64_t> make_elements(Cpu exec, StepMap<D> const& map) {
+        auto elements = Tensor<std::int64_t>::from_shape({map.element_count()});
+        map.fill_elements(exec, elements.data());
+        return elements;
+    }
+
+    /// The elements where the host can read them.
+    template <class D>
+    static Tensor<std::int64_t> host_elements(StepMap<D> const& map) {
+        if constexpr (is_cpu<D>) {
+            return map.elements_.share();
+        } else {
+            return make_elements(Cpu{}, map);
+        }
+    }
+};
+
+template <>
+struct StepElements<Cpu> {
+    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) {
+        return StepMapAccess::make_elements(exec, map);
     }
 };
 

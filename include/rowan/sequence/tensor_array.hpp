@@ -1,4 +1,4 @@
-// rowan/sequence/tensor_array.hpp: TensorArray<T>, a growing list of tensors, such as the steps of a recurrent loop.
+// rowan/sequence/tensor_array.hpp: TensorArray<T, Device>, a growing list of tensors, such as the steps of a recurrent loop.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -8,6 +8,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/pack_steps.hpp>
 #include <rowan/detail/slot_kind.hpp>
 #include <rowan/detail/stack_parts.hpp>
@@ -38,13 +39,31 @@ struct UnpackOptions {
 template <class T, class Device = Cpu>
 struct Unpacked;
 
+namespace detail {
+
+/// How a device adds elements to others.
+template <class D>
+struct Accumulation;
+
+template <>
+struct Accumulation<Cpu> {
+    template <class T>
+    static void add(Cpu, std::size_t n, T const* from, T* to) {
+        for_lanes<sum_t<T>>(add_lanes{}, n, from, to);
+    }
+};
+
+struct TensorArrayAccess;
+
+}  // namespace detail
+
 /// Tensors at slots 0, 1, …, which may hold LoD. The first write fixes rank, trailing dims and number of levels; the first dim may vary
 /// from slot to slot. A slot that was never written cannot be read. A copy is deep.
-template <class T>
-class TensorArray<T, Cpu> {
+template <class T, class Device>
+class TensorArray {
 public:
     using value_type = T;
-    using shape_type = typename Tensor<T>::shape_type;
+    using shape_type = typename Tensor<T, Device>::shape_type;
 
     TensorArray() = default;
 
@@ -84,7 +103,7 @@ public:
     /// Slot `index`, an alias: what is written to its elements is seen in the array.
     /// errors   IndexError if there is no such slot or it was never written
     /// cost     O(1), no allocation
-    LoDTensor<T> read(std::size_t index) const {
+    LoDTensor<T, Device> read(std::size_t index) const {
         check_written(index);
         if (!layout_) return slots_[index]->share();
         auto const begin = static_cast<std::size_t>(layout_->rows[index]);
@@ -97,7 +116,7 @@ public:
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
     /// either is seen in both. Else it is a copy, in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
-    template <std::same_as<LoDTensor<T>> L>  // so that braces make a Tensor
+    template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true) {
         value.check();
         kind_.check(value);
@@ -105,7 +124,7 @@ public:
             throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
         make_slots();
         if (data_shared || index >= slots_.size() || !slots_[index]) {
-            LoDTensor<T> stored = data_shared ? value.share() : value;
+            LoDTensor<T, Device> stored = data_shared ? value.share() : value;
             if (index >= slots_.size()) slots_.resize(index + 1);
             slots_[index] = std::move(stored);
         } else {
@@ -113,13 +132,13 @@ public:
         }
         kind_.know(value.shape(), value.lod().levels());
     }
-    void write(std::size_t index, Tensor<T> const& value, bool data_shared = true) {
-        write(index, LoDTensor<T>(value.share()), data_shared);
+    void write(std::size_t index, Tensor<T, Device> const& value, bool data_shared = true) {
+        write(index, LoDTensor<T, Device>(value.share()), data_shared);
     }
 
     /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
     /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
-    template <std::same_as<LoDTensor<T>> L>
+    template <std::same_as<LoDTensor<T, Device>> L>
     void accumulate(std::size_t index, L const& value) {
         if (!written(index)) return write(index, value, false);
         auto slot = read(index);
@@ -131,10 +150,10 @@ public:
             name.append(std::to_string(index)).append("]");
             detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
         }
-        detail::for_lanes<detail::sum_t<T>>(detail::add_lanes{}, value.value().size(), value.value().data(),
-                                            slot.value().data());
+        detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
+                                          slot.value().data());
     }
-    void accumulate(std::size_t index, Tensor<T> const& value) { accumulate(index, LoDTensor<T>(value.share())); }
+    void accumulate(std::size_t index, Tensor<T, Device> const& value) { accumulate(index, LoDTensor<T, Device>(value.share())); }
 
     /// Makes slot `index` one that was never written.
     /// errors   IndexError if there is no such slot or it was never written
@@ -157,40 +176,43 @@ public:
     /// All slots as one tensor, along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
-    Tensor<T> stack(std::size_t axis = 0) const { return stack(Cpu{}, axis); }
-    Tensor<T> stack(Cpu exec, std::size_t axis = 0) const {
+    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
+    Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const {
         std::vector<std::int64_t> all(size());
         std::iota(all.begin(), all.end(), std::int64_t{0});
         return stack_slots(exec, all, axis);
     }
 
-    /// Some slots as one tensor, in the order of `indices`, which may repeat.
+    /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
+    /// the functions below.
     /// shapes   indices [k], slots [...] -> [k, ...]
-    Tensor<T> gather(Ids<> indices) const { return gather(Cpu{}, indices); }
-    Tensor<T> gather(Cpu exec, Ids<> indices) const {
-        detail::check_list("indices", indices);
-        detail::check_ids(exec, "indices", indices, static_cast<std::int64_t>(size()));
-        return stack_slots(exec, indices, 0);
+    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
+    Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const {
+        detail::HostIds<Device> const on_host(exec, indices);
+        detail::check_list("indices", on_host);
+        detail::check_ids(detail::host_exec(exec), "indices", on_host, static_cast<std::int64_t>(size()));
+        return stack_slots(exec, on_host, 0);
     }
 
     /// The adjoint of gather: an array of `size` slots, slot i being the sum of the parts of out_grad whose index is i, formed in their
     /// order and blocks of 64, or zeros if there are none.
     /// shapes   indices [k], out_grad [k, ...] -> slots [...]
     /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
-    static TensorArray gather_grad(Ids<> indices, Tensor<T> const& out_grad, std::size_t size) {
-        return gather_grad(Cpu{}, indices, out_grad, size);
+    static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
+        return gather_grad(Device{}, indices, out_grad, size);
     }
-    static TensorArray gather_grad(Cpu exec, Ids<> indices, Tensor<T> const& out_grad, std::size_t size) {
-        detail::check_list("indices", indices);
+    static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
+        detail::HostIds<Device> const on_host(exec, indices);
+        detail::check_list("indices", on_host);
         detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
-        detail::check_ids(exec, "indices", indices, Height(size));
-        return from_parts(detail::sum_parts(exec, out_grad, indices, size), out_grad.shape(), 0);
+        detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
+        return from_parts(detail::sum_parts(exec, out_grad, on_host, size), out_grad.shape(), 0);
     }
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
     /// errors   IndexError if the tensor has no such dim
-    static TensorArray unstack(Tensor<T> const& tensor, std::size_t axis = 0) { return unstack(Cpu{}, tensor, axis); }
-    static TensorArray unstack(Cpu exec, Tensor<T> const& tensor, std::size_t axis = 0) {
+    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) { return unstack(Device{}, tensor, axis); }
+    static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0) {
         auto const& shape = tensor.shape();
         if (axis >= shape.size())
             throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
@@ -200,7 +222,10 @@ public:
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
-    void scatter(Ids<> indices, Tensor<T> const& value) {
+    void scatter(Ids<Device> to, Tensor<T, Device> const& value) {
+        Device const exec = detail::exec_of(value);
+        detail::HostIds<Device> const on_host(exec, to);
+        Ids<> const& indices = on_host;
         detail::check_list("indices", indices);
         detail::check_height("value", value, static_cast<std::int64_t>(indices.size()));
         detail::check_ids(
@@ -215,7 +240,7 @@ public:
         }
         if (twice != indices.size()) throw IndexError("indices", twice, indices[twice], "stands there already");
         if (sorted.empty()) return;
-        auto const parts = unstack(value);
+        auto const parts = unstack(exec, value);
         kind_.check(parts.read(0));
         make_slots();
         if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
@@ -226,8 +251,8 @@ public:
     /// All slots one after the other, along their first dim. LoD is left out.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
     /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
-    Tensor<T> concat() const { return concat(Cpu{}); }
-    Tensor<T> concat(Cpu exec) const {
+    Tensor<T, Device> concat() const { return concat(Device{}); }
+    Tensor<T, Device> concat(Device const& exec) const {
         check_all_written();
         if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
         std::vector<std::int64_t> starts{0};
@@ -236,7 +261,7 @@ public:
                 detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
         shape_type shape = kind_.known ? kind_.shape : shape_type{0};
         shape[0] = static_cast<std::size_t>(starts.back());
-        auto all = Tensor<T>::from_shape(shape);
+        auto all = detail::new_tensor<T>(exec, shape);
         std::size_t const width = all.row_size();
         detail::copy_blocks(
             exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
@@ -246,8 +271,9 @@ public:
 
     /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
     /// errors   LodError if a length is negative or they do not add up to the rows
-    static TensorArray split(Tensor<T> const& tensor, Ids<> lengths) {
-        LoDTensor<T> const cut(tensor.share(), Lod::from_lengths({lengths}));
+    static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths) {
+        detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
+        LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
         TensorArray array;
         auto layout = std::make_shared<detail::StepLayout>();
         layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
@@ -261,19 +287,19 @@ public:
     /// levels below. All slots lie in one block of memory. `pack(level, map)` is the exact inverse.
     /// errors   IndexError if input has no such level
     /// cost     O(rows), no matter how long the longest sequence is: one read and one write of every row
-    static Unpacked<T> unpack(LoDTensor<T> const& input, UnpackOptions options = {}) {
-        return unpack(Cpu{}, input, options);
+    static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
+        return unpack(Device{}, input, options);
     }
-    static Unpacked<T> unpack(Cpu exec, LoDTensor<T> const& input, UnpackOptions options = {}) {
+    static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
         input.check();
-        StepMap<> map(exec, input.lod(), options.level, options.sort_by_length);
+        StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
         auto steps = unpack(exec, input, map);
         return {std::move(steps), std::move(map)};
     }
     /// The same into *steps and *map.
     /// errors   Error if one of them is null
-    static void unpack(LoDTensor<T> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
-                       StepMap<>* map) {
+    static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
+                       StepMap<Device>* map) {
         if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
         auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
         *steps = std::move(made);
@@ -282,8 +308,8 @@ public:
 
     /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
     /// errors   ShapeError if the map belongs to other sequences
-    static TensorArray unpack(LoDTensor<T> const& input, StepMap<> const& map) { return unpack(Cpu{}, input, map); }
-    static TensorArray unpack(Cpu exec, LoDTensor<T> const& input, StepMap<> const& map) {
+    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) { return unpack(Device{}, input, map); }
+    static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
         input.check();
         detail::check_map(input.lod(), map);
         TensorArray array;
@@ -299,15 +325,15 @@ public:
     /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
     ///          order; IndexError if a slot was never written
     /// cost     O(rows): one read and one write of every row
-    LoDTensor<T> pack(std::size_t level, StepMap<> const& map) const { return pack(Cpu{}, level, map); }
-    LoDTensor<T> pack(Cpu exec, std::size_t level, StepMap<> const& map) const {
+    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const { return pack(Device{}, level, map); }
+    LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
         if (level != map.level())
             throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
         if (size() != map.steps())
             throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
         check_all_written();
         bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
-        std::vector<LoDTensor<T>> slots;
+        std::vector<LoDTensor<T, Device>> slots;
         if (!rows_in_block) slots.reserve(size());
         for (std::size_t t = 0; t < size(); ++t) {
             if (!rows_in_block) slots.push_back(read(t));
@@ -324,8 +350,10 @@ public:
     }
 
 private:
+    friend struct detail::TensorArrayAccess;
+
     // Slots of single rows of a block: the parts of a tensor of this shape along dim `axis`.
-    static TensorArray from_parts(Tensor<T> parts, shape_type const& shape, std::size_t axis) {
+    static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) {
         TensorArray array;
         array.kind_.shape = shape;
         array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -352,15 +380,15 @@ private:
     // From one block to slots of their own, before one of them is replaced.
     void make_slots() {
         if (!layout_) return;
-        std::vector<std::optional<LoDTensor<T>>> slots(size());
+        std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
         for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
         slots_ = std::move(slots);
         layout_ = nullptr;
         unstacked_ = false;
-        packed_ = Tensor<T>();
+        packed_ = Tensor<T, Device>();
     }
 
-    Tensor<T> stack_slots(Cpu exec, Ids<> const& indices, std::size_t axis) const {
+    Tensor<T, Device> stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
         shape_type shape = kind_.known ? kind_.shape : shape_type{};
         std::vector<T const*> data;
         for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -377,18 +405,39 @@ private:
         return detail::stack_parts<T>(exec, data, shape, axis);
     }
 
-    std::vector<std::optional<LoDTensor<T>>> slots_;  // where no layout is
-    Tensor<T> packed_;                                // else the rows of all slots
+    std::vector<std::optional<LoDTensor<T, Device>>> slots_;  // where no layout is
+    Tensor<T, Device> packed_;                                // else the rows of all slots
     std::shared_ptr<detail::StepLayout const> layout_;
     detail::SlotKind<T> kind_;
     bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
 };
 
+namespace detail {
+
+struct TensorArrayAccess {
+    /// The same array on another device; copy(x) is one of a Tensor or LoDTensor.
+    template <class To, class T, class D, class Copy>
+    static TensorArray<T, To> copied(TensorArray<T, D> const& array, Copy const& copy) {
+        TensorArray<T, To> result;
+        result.slots_.resize(array.slots_.size());
+        for (std::size_t i = 0; i < array.slots_.size(); ++i) {
+            if (array.slots_[i]) result.slots_[i] = copy(*array.slots_[i]);
+        }
+        if (array.layout_) result.packed_ = copy(array.packed_);
+        result.layout_ = array.layout_;
+        result.kind_ = array.kind_;
+        result.unstacked_ = array.unstacked_;
+        return result;
+    }
+};
+
+}  // namespace detail
+
 /// What TensorArray::unpack gives.
-template <class T>
-struct Unpacked<T, Cpu> {
-    TensorArray<T> steps;
-    StepMap<> map;
+template <class T, class Device>
+struct Unpacked {
+    TensorArray<T, Device> steps;
+    StepMap<Device> map;
 };
 
 }  // namespace rowan::inline v0

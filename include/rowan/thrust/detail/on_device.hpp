@@ -1,0 +1,58 @@
+// rowan/thrust/detail/on_device.hpp: numbers of the host where a device reads them, and those of a device where the host does.
+#pragma once
+
+#include <rowan/detail/on_device.hpp>
+#include <rowan/thrust/copy.hpp>
+#include <rowan/thrust/ids.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rowan::inline v0::detail {
+
+/// A copy, or memory of its own, which goes when what was enqueued is done.
+template <class T, class System>
+class OnDevice<T, ThrustDevice<System>> {
+public:
+    OnDevice(ThrustDevice<System> const& exec, std::span<T const> host) : block_(exec, host.size()) {
+        if (!host.empty()) ThrustSystem<System>::from_host(exec, block_.data(), host.data(), host.size_bytes());
+    }
+    /// Memory for n, not initialised.
+    OnDevice(ThrustDevice<System> const& exec, std::size_t n) : block_(exec, n) {}
+
+    T* data() const noexcept { return block_.data(); }
+
+private:
+    DeviceStorage<T, System> block_;
+};
+
+/// Those in the memory of the device are waited for.
+template <class System>
+class HostIds<ThrustDevice<System>> {
+public:
+    using Device = ThrustDevice<System>;
+
+    HostIds(Device const& exec, Ids<Device> const& ids) : ids_(ids.host()) {
+        if (!ids.on_device()) return;
+        ids.visit([&]<class I>(I const* list) {
+            auto list_copy = Tensor<I>::from_shape(ids.shape());
+            if (ids.size() != 0)
+                ThrustSystem<System>::to_host(exec, list_copy.data(), list, ids.size() * sizeof(I));
+            synchronize(exec);
+            copy_ = Tensor<std::int64_t>::from_shape(ids.shape());
+            for (std::size_t i = 0; i < ids.size(); ++i) copy_.data()[i] = list_copy.data()[i];
+        });
+        ids_ = Ids<>(copy_);
+    }
+    HostIds(HostIds const&) = delete;
+    HostIds& operator=(HostIds const&) = delete;
+
+    operator Ids<> const&() const noexcept { return ids_; }
+
+private:
+    Tensor<std::int64_t> copy_;
+    Ids<> ids_;
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,26 @@
+// rowan/thrust/lod_tensor.hpp: LoDTensor<T, ThrustDevice<System>>, and its copies between the host and a device.
+#pragma once
+
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/thrust/copy.hpp>
+#include <rowan/thrust/detail/row_copies.hpp>
+
+namespace rowan::inline v0 {
+
+/// As the copies of tensors; the Lod is shared.
+template <detail::thrust_device D, class T>
+LoDTensor<T, D> to_device(D const& exec, LoDTensor<T> const& x) {
+    x.check();
+    return {to_device(exec, x.value()), x.lod()};
+}
+template <detail::thrust_device D, class T>
+LoDTensor<T> to_host(D const& exec, LoDTensor<T, D> const& x) {
+    x.check();
+    return {to_host(exec, x.value()), x.lod()};
+}
+template <class T, detail::thrust_device D>
+LoDTensor<T> to_host(LoDTensor<T, D> const& x) {
+    return to_host(x.value().device(), x);
+}
+
+}  // namespace rowan::inline v0
