@@ -1,13 +1,17 @@
 // rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -15,14 +19,14 @@ namespace rowan::inline v0::detail {
 /// Elements per range that a thread takes.
 inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
 
-template <class T, class U>
-void check_same_shape(char const* field, Tensor<T> const& x, Tensor<U> const& like) {
+template <class T, class U, class D>
+void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
     if (x.shape() != like.shape())
         throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
 }
 
-template <class T>
-void check_rank(char const* field, Tensor<T> const& x, std::size_t rank) {
+template <class T, class D>
+void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     if (x.dimension() == rank) return;
     throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
 }
@@ -34,15 +38,77 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
+/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/elementwise.hpp.
+template <class D>
+struct Elements {
+    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Elements<Cpu> {
+    /// May a call on `exec` use these tensors?
+    template <class... X>
+    static void check(Cpu exec, X const&...) {
+        static_cast<void>(thread_count(exec));
+    }
+
+    /// Every id must be in [0, bound); a device looks at them later.
+    template <class I>
+    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
+        detail::check_ids(exec, field, ids, bound);
+    }
+
+    /// Memory for n numbers for a while.
+    template <class S>
+    static Buffer<S> scratch(Cpu, std::size_t n) {
+        return Buffer<S>(n);
+    }
+
+    /// to[i] = map(from[i]...) for i in [0, n), computed in numbers of type `S`.
+    template <class S, class Map, class To, class... From>
+    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
+        });
+    }
+
+    /// f(i) for i in [0, n), `work` elements each. What they write is theirs alone.
+    template <class F>
+    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
+        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
+            F const own = f;  // what is written through its pointers does not change them
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// step.at<V>(row, column) for all columns of all rows, V::size of them at a time where `S` has registers: it loads and stores itself.
+    template <class S, class Step>
+    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
+        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin)
+                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+        });
+    }
+};
+
 /// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
-template <class S, class Map, class T, class... More>
-Tensor<T> zip_elements(Cpu exec, Map const& map, Tensor<T> const& x, Tensor<More> const&... more) {
-    auto out = Tensor<T>::from_shape(x.shape());
-    T* const to = out.data();
-    for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
-        zip_lanes<S>(map, end - begin, to + begin, x.data() + begin, (more.data() + begin)...);
-    });
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    Elements<D>::check(exec, x, more...);
+    auto out = new_tensor<T>(exec, x.shape());
+    Elements<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
     return out;
+}
+
+/// A tensor whose elements are all the value.
+template <class T, class D>
+Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
+    if constexpr (is_cpu<D>) {
+        return Tensor<T>::full(shape, value);
+    } else {
+        return Tensor<T, D>::full(exec, shape, value);
+    }
 }
 
 }  // namespace rowan::inline v0::detail

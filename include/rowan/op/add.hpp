@@ -1,6 +1,7 @@
 // rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -14,15 +15,27 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// x + y
+struct add_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return plus(x, y);
+    }
+};
+
+}  // namespace detail
+
 /// x + y, element by element, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> add(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     detail::check_same_shape("y", y, x);
-    auto const formula = [](auto const& a, auto const& b) { return detail::plus(a, b); };
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::add_formula{}, x, y);
 }
 
 template <class T, class Device>

@@ -1,6 +1,7 @@
 // rowan/op/elementwise_mul.hpp: elementwise_mul, the product of two tensors, element by element.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -11,15 +12,27 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// x · y
+struct mul_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+}  // namespace detail
+
 /// x · y, element by element, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> elementwise_mul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+template <class T, device D>
+Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     detail::check_same_shape("y", y, x);
-    auto const formula = [](auto const& a, auto const& b) { return detail::product(a, b); };
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::mul_formula{}, x, y);
 }
 
 template <class T, class Device>

@@ -1,9 +1,10 @@
 // rowan/op/fill.hpp: fill, a tensor of one number.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/fields.hpp>
@@ -43,10 +44,10 @@ struct fill_family {
 /// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
 /// cost     one write
-template <class T>
-Tensor<T> fill(Cpu exec, Dims const& dims, double value) {
-    static_cast<void>(thread_count(exec));
-    typename Tensor<T>::shape_type shape;
+template <class T, device D>
+Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
+    detail::Elements<D>::check(exec);
+    typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 0; i < dims.size(); ++i) {
         if (dims[i] == UNK) detail::unknown_dim(i);
         shape.push_back(static_cast<std::size_t>(dims[i]));
@@ -57,7 +58,7 @@ Tensor<T> fill(Cpu exec, Dims const& dims, double value) {
             throw ValueError("value", value,
                              std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
     }
-    return Tensor<T>::full(shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
+    return detail::new_full<T>(exec, shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
 }
 
 template <class T, class Device = Cpu>

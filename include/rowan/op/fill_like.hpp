@@ -1,8 +1,8 @@
 // rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -32,9 +32,9 @@ struct fill_like_op {
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D, Tensor<T, D> const& x, FillOptions const& options = {}) {
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
         using S = typename dtype<T>::sum;
-        return Tensor<T, D>::full(x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
+        return detail::new_full<T>(exec, x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
     }
 };
 

@@ -1,6 +1,7 @@
 // rowan/op/relu.hpp: relu, the positive part of every element.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -11,32 +12,46 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// x where it is positive, else 0
+struct relu_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < zero, zero, x);
+    }
+};
+
+/// g where y is positive, else 0
+struct relu_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(y > zero, g, zero);
+    }
+};
+
+}  // namespace detail
+
 /// x where it is positive, else 0, element by element. A NaN stays one.
 /// shapes   x [...] -> [...]
 /// cost     one read of x and one write of the result
-template <class T>
-Tensor<T> relu(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
-    auto const formula = []<class V>(V const& a) {
-        V const zero = detail::constant<V>(0.0);
-        return detail::choose(a < zero, zero, a);
-    };
-    return detail::zip_elements<S>(exec, formula, x);
+template <class T, device D>
+Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_formula{}, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad where the result is positive, else 0.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> relu_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);
-    auto const formula = []<class V>(V const& y, V const& g) {
-        V const zero = detail::constant<V>(0.0);
-        return detail::choose(y > zero, g, zero);
-    };
-    return detail::zip_elements<S>(exec, formula, out, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_grad_formula{}, out, out_grad);
 }
 
 template <class T, class Device>

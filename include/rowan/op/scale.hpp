@@ -1,6 +1,7 @@
 // rowan/op/scale.hpp: scale, a number times every element, and another added.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/elementwise.hpp>
@@ -32,6 +33,28 @@ void check_whole_setting(char const* field, double value) {
     throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
 }
 
+/// factor · x
+struct scale_formula {
+    double factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, constant<V>(factor));
+    }
+};
+
+/// factor · x + bias
+struct affine_formula {
+    double factor, bias;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return plus(product(x, constant<V>(factor)), constant<V>(bias));
+    }
+};
+
 }  // namespace detail
 
 /// factor · x + bias, element by element, computed in dtype<T>::sum. The product is rounded before the sum; a bias of 0 adds nothing.
@@ -39,15 +62,13 @@ void check_whole_setting(char const* field, double value) {
 /// shapes   x [...] -> [...]
 /// errors   ValueError if the elements are integers and factor or bias is no whole number
 /// cost     one read of x and one write of the result
-template <class T>
-Tensor<T> scale(Cpu exec, Tensor<T> const& x, double factor, double bias = 0) {
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
     using S = detail::sum_t<T>;
     detail::check_whole_setting<T>("factor", factor);
     detail::check_whole_setting<T>("bias", bias);
-    auto const times = [&]<class V>(V const& a) { return detail::product(a, detail::constant<V>(factor)); };
-    if (bias == 0) return detail::zip_elements<S>(exec, times, x);
-    auto const affine = [&]<class V>(V const& a) { return detail::plus(times(a), detail::constant<V>(bias)); };
-    return detail::zip_elements<S>(exec, affine, x);
+    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
+    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
 }
 
 template <class T, class Device>

@@ -1,6 +1,7 @@
 // rowan/op/sigmoid.hpp: sigmoid, 1 / (1 + exp(-x)) of every element.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/exponential.hpp>
@@ -11,26 +12,42 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// 1 / (1 + exp(-x))
+struct sigmoid_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return logistic(x);
+    }
+};
+
+/// g · y · (1 - y)
+struct sigmoid_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        return product(g, product(y, V(constant<V>(1.0) - y)));
+    }
+};
+
+}  // namespace detail
+
 /// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
 /// shapes   x [...] -> [...]
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T>
-Tensor<T> sigmoid(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
-    return detail::zip_elements<S>(
-        exec, [](auto const& a) { return detail::logistic(a); }, x);
+template <class T, device D>
+Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_formula{}, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// errors   ShapeError if the shapes differ
-template <class T>
-Tensor<T> sigmoid_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);
-    auto const formula = []<class V>(V const& y, V const& g) {
-        return detail::product(g, detail::product(y, V(detail::constant<V>(1.0) - y)));
-    };
-    return detail::zip_elements<S>(exec, formula, out, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_grad_formula{}, out, out_grad);
 }
 
 template <class T, class Device>

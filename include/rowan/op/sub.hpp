@@ -1,6 +1,7 @@
 // rowan/op/sub.hpp: sub, the difference of two tensors.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -27,26 +28,42 @@ ROWAN_HD_INLINE V minus(V const& a, V const& b) {
     }
 }
 
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
 }  // namespace detail
 
 /// x - y, element by element, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> sub(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     detail::check_same_shape("y", y, x);
-    auto const formula = [](auto const& a, auto const& b) { return detail::minus(a, b); };
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
 }
 
 /// 0 - x, element by element: what reaches y from a difference.
 /// shapes   x [...] -> [...]
 /// cost     one read of x and one write of the result
-template <class T>
-Tensor<T> negate(Cpu exec, Tensor<T> const& x) {
-    auto const formula = []<class V>(V const& a) { return detail::minus(detail::constant<V>(0.0), a); };
-    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x);
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
 }
 
 template <class T, class Device>

@@ -1,6 +1,7 @@
 // rowan/op/tanh.hpp: tanh, the hyperbolic tangent of every element.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/exponential.hpp>
@@ -12,30 +13,47 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// tanh(x)
+struct tanh_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return hyperbolic_tangent(x);
+    }
+};
+
+/// g · (1 - y²)
+struct tanh_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        return product(g, V(constant<V>(1.0) - product(y, y)));
+    }
+};
+
+}  // namespace detail
+
 /// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
 /// found by its type. A NaN stays one.
 /// shapes   x [...] -> [...]
 /// cost     one read of x and one write of the result; the same bits with any instruction set
-template <class T>
-Tensor<T> tanh(Cpu exec, Tensor<T> const& x) {
+template <class T, device D>
+Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::tanh: integers have no tanh, convert x to a type with fractions");
-    return detail::zip_elements<S>(
-        exec, [](auto const& a) { return detail::hyperbolic_tangent(a); }, x);
+    return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 
 /// The gradient of x from the result and its gradient: out_grad · (1 - out²).
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> tanh_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);
-    auto const formula = []<class V>(V const& y, V const& g) {
-        return detail::product(g, V(detail::constant<V>(1.0) - detail::product(y, y)));
-    };
-    return detail::zip_elements<S>(exec, formula, out, out_grad);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::tanh_grad_formula{}, out, out_grad);
 }
 
 template <class T, class Device>

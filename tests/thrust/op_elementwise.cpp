@@ -1,0 +1,147 @@
+// tests/thrust/op_elementwise.cpp: operators that work element by element, on devices: the bits of Cpu.
+#include <rowan/thrust/op.hpp>
+
+#include "devices.hpp"
+
+#include <limits>
+
+using device::filled, device::same_bits, device::Shape;
+using rowan::Cpu, rowan::Tensor, rowan::to_device, rowan::to_host;
+
+namespace {
+
+Shape const shapes[] = {{0}, {1}, {3}, {63}, {64, 1}, {65}, {5, 0}, {17, 3}, {4096}, {4097}, {2, 3, 4}, {}};
+
+/// f(exec, tensors...) on the device is f on Cpu, of odd sizes and of rows that begin anywhere.
+template <class T, class D, class F>
+void same_as_cpu(F const& f) {
+    unsigned seed = 1;
+    for (Shape const& shape : shapes) {
+        auto const x = filled<T>(shape, seed++), y = filled<T>(shape, seed++);
+        CHECK(same_bits(f(D{}, to_device<D>(x), to_device<D>(y)), f(Cpu{}, x, y)));
+    }
+    auto const x = filled<T>({9, 3}, seed++), y = filled<T>({8, 3}, seed++);
+    CHECK(same_bits(f(D{}, to_device<D>(x).slice(1, 9), to_device<D>(y)), f(Cpu{}, x.slice(1, 9), y)));
+}
+
+template <class Op>
+struct Run1 {
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
+        return Op::run(exec, x);
+    }
+};
+template <class Op>
+struct Run2 {
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) const {
+        return Op::run(exec, x, y);
+    }
+};
+struct Scale {
+    double factor, bias;
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
+        return rowan::scale_op::run(exec, x, {factor, bias});
+    }
+};
+struct ScaleGrad {
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
+        return rowan::scale_grad_op::run(exec, x, {3, 4});
+    }
+};
+struct FillLike {
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
+        return rowan::fill_like_op::run(exec, x, {7});
+    }
+};
+struct Identity {
+    template <class D, class T>
+    auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
+        return rowan::identity_op::run(exec, x);
+    }
+};
+
+template <class T, class D>
+void exact_ones() {
+    same_as_cpu<T, D>(Run2<rowan::add_op>{});
+    same_as_cpu<T, D>(Run2<rowan::sub_op>{});
+    same_as_cpu<T, D>(Run2<rowan::elementwise_mul_op>{});
+    same_as_cpu<T, D>(Run1<rowan::negate_op>{});
+    same_as_cpu<T, D>(Run1<rowan::relu_op>{});
+    same_as_cpu<T, D>(Run2<rowan::relu_grad_op>{});
+    same_as_cpu<T, D>(Scale{3, 0});
+    same_as_cpu<T, D>(Scale{-2, 5});
+    same_as_cpu<T, D>(ScaleGrad{});
+    same_as_cpu<T, D>(FillLike{});
+    same_as_cpu<T, D>(Identity{});
+}
+
+template <class T, class D>
+void curves() {
+    same_as_cpu<T, D>(Run1<rowan::tanh_op>{});
+    same_as_cpu<T, D>(Run2<rowan::tanh_grad_op>{});
+    same_as_cpu<T, D>(Run1<rowan::sigmoid_op>{});
+    same_as_cpu<T, D>(Run2<rowan::sigmoid_grad_op>{});
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("sums, products and positive parts on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    exact_ones<float, TestType>();
+    exact_ones<double, TestType>();
+    exact_ones<rowan::bfloat16, TestType>();
+    exact_ones<std::int32_t, TestType>();
+    exact_ones<std::uint8_t, TestType>();
+}
+
+TEMPLATE_TEST_CASE("tanh and sigmoid on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    curves<float, TestType>();
+    curves<double, TestType>();
+    curves<rowan::float16, TestType>();
+}
+
+TEMPLATE_TEST_CASE("element-wise operators on a device keep NaN, infinity and the sign of zero as Cpu does", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    Tensor<float> const x{0.0f, -0.0f, inf, -inf, nan, 1e-40f, -100.0f, 100.0f, 0.5f};
+    auto const on = to_device<D>(x);
+    CHECK(same_bits(rowan::tanh(on), rowan::tanh(x)));
+    CHECK(same_bits(rowan::sigmoid(on), rowan::sigmoid(x)));
+    CHECK(same_bits(rowan::relu(on), rowan::relu(x)));
+    CHECK(same_bits(rowan::negate(on), rowan::negate(x)));
+    CHECK(same_bits(rowan::add(on, on), rowan::add(x, x)));
+    CHECK(same_bits(rowan::scale(on, 0.5, 1.0), rowan::scale(x, 0.5, 1.0)));
+}
+
+TEMPLATE_TEST_CASE("element-wise operators on a device give what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const x{{1, -2}, {3, -4}}, y{{5, 6}, {7, 8}};
+    CHECK(same_bits(rowan::add(x, y), Tensor<float>{{6, 4}, {10, 4}}));
+    CHECK(same_bits(rowan::sub(x, y), Tensor<float>{{-4, -8}, {-4, -12}}));
+    CHECK(same_bits(rowan::elementwise_mul(x, y), Tensor<float>{{5, -12}, {21, -32}}));
+    CHECK(same_bits(rowan::relu(x), Tensor<float>{{1, 0}, {3, 0}}));
+    CHECK(same_bits(rowan::scale(x, 2, 1), Tensor<float>{{3, -3}, {7, -7}}));
+    CHECK(same_bits(rowan::fill<float>(D{}, {2, 3}, 4.0), Tensor<float>{{4, 4, 4}, {4, 4, 4}}));
+    CHECK(same_bits((rowan::fill<std::int32_t, D>({2}, -3.0)), Tensor<std::int32_t>{-3, -3}));
+    CHECK(same_bits(rowan::fill_op<bool>::run(D{}, {{2}, 1}), Tensor<bool>{true, true}));
+    auto const alias = rowan::identity_op::run(D{}, x);
+    CHECK(alias.data() == x.data());
+}
+
+TEMPLATE_TEST_CASE("element-wise operators on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const x{{1, 2}}, y{{1}, {2}};
+    using rowan::ShapeError, rowan::ValueError;
+    CHECK_THROWS_AS(rowan::add(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::sub(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::elementwise_mul(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::tanh_grad(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::sigmoid_grad(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::relu_grad(x, y), ShapeError);
+    CHECK_THROWS_AS(rowan::scale(Tensor<std::int32_t, D>{1}, 0.5), ValueError);
+    CHECK_THROWS_AS(rowan::fill<float>(D{}, {rowan::UNK}, 1.0), ShapeError);
+    CHECK_THROWS_AS(rowan::fill<std::uint8_t>(D{}, {1}, 256.0), ValueError);
+}
