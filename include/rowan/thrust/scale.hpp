@@ -18,7 +18,7 @@ SelectedRows<T, ThrustDevice<System>> scale(ThrustDevice<System> const& exec,
     detail::check_factor<T, F>();
     SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T, Device>::from_shape(exec, g.value().shape());
-    detail::map_elements<detail::sum_t<T>>(exec, value.size(), detail::scale_formula<F>{factor}, g.value().data(),
+    detail::map_elements<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, g.value().data(),
                                            value.data());
     return detail::SelectedRowsAccess::adopt(g.height(), detail::copy_of(exec, g.rows()), std::move(value), g.merged());
 }
