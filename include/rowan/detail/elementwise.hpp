@@ -40,12 +40,12 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
 
 /// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/elementwise.hpp.
 template <class D>
-struct Elements {
+struct ElementLoops {
     static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
 };
 
 template <>
-struct Elements<Cpu> {
+struct ElementLoops<Cpu> {
     /// May a call on `exec` use these tensors?
     template <class... X>
     static void check(Cpu exec, X const&...) {
@@ -95,9 +95,9 @@ struct Elements<Cpu> {
 /// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
 template <class S, class D, class Map, class T, class... More>
 Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
-    Elements<D>::check(exec, x, more...);
+    ElementLoops<D>::check(exec, x, more...);
     auto out = new_tensor<T>(exec, x.shape());
-    Elements<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
+    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
     return out;
 }
 

@@ -46,7 +46,7 @@ struct fill_family {
 /// cost     one write
 template <class T, device D>
 Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
-    detail::Elements<D>::check(exec);
+    detail::ElementLoops<D>::check(exec);
     typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 0; i < dims.size(); ++i) {
         if (dims[i] == UNK) detail::unknown_dim(i);

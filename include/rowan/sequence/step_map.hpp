@@ -274,7 +274,8 @@ struct StepMapAccess {
     /// The elements as the host counts them.
     template <class D>
     static Tensor<std::int64_t> make_elements(Cpu exec, StepMap<D> const& map) {
-        auto elements = Tensor<std::int64_t>::from_shape({map.element_count()});
+        std::size_t const count = map.element_count();
+        auto elements = Tensor<std::int64_t>::from_shape({count});
         map.fill_elements(exec, elements.data());
         return elements;
     }

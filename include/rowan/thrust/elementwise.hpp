@@ -70,7 +70,7 @@ struct StepElement {
 };
 
 template <class System>
-struct Elements<ThrustDevice<System>> {
+struct ElementLoops<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
     template <class... X>
