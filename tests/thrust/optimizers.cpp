@@ -56,17 +56,18 @@ void check_optimizers(std::size_t n, std::size_t width, unsigned hot) {
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::adagrad(e, plan, p, a, v); });
     check("rowwise_adagrad", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::rowwise_adagrad(e, p, a, g); },
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::rowwise_adagrad(e, plan, p, a, v); });
-    if constexpr (!std::is_same_v<P, float>) return;  // the others differ in their formulas alone
-    check("momentum", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::momentum(e, p, a, g, {.nesterov = true}); },
-          [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });
-    check("adam", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adam(e, p, a, b, g); },
-          [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adam(e, plan, p, a, b, v); });
-    check("rmsprop", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::rmsprop(e, p, a, b, g); },
-          [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::rmsprop(e, plan, p, a, b, v); });
-    check("centered rmsprop", [](auto e, auto& p, auto& a, auto& b, auto& c, auto const& g) { rowan::rmsprop(e, p, a, b, c, g); },
-          [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto& c, auto const& v) { rowan::rmsprop(e, plan, p, a, b, c, v); });
-    check("ftrl", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::ftrl(e, p, a, b, g); },
-          [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::ftrl(e, plan, p, a, b, v); });
+    if constexpr (std::is_same_v<P, float>) {  // the others differ from these in their formulas alone
+        check("momentum", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::momentum(e, p, a, g, {.nesterov = true}); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });
+        check("adam", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adam(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::adam(e, plan, p, a, b, v); });
+        check("rmsprop", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::rmsprop(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::rmsprop(e, plan, p, a, b, v); });
+        check("centered rmsprop", [](auto e, auto& p, auto& a, auto& b, auto& c, auto const& g) { rowan::rmsprop(e, p, a, b, c, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto& c, auto const& v) { rowan::rmsprop(e, plan, p, a, b, c, v); });
+        check("ftrl", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::ftrl(e, p, a, b, g); },
+              [](auto e, auto const& plan, auto& p, auto& a, auto& b, auto&, auto const& v) { rowan::ftrl(e, plan, p, a, b, v); });
+    }
 }
 
 template <class D, class P, class G>

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,10 @@ public:
         }
     }
 
+    /// Rows in the memory of another device, which are waited for.
+    template <id_type I, class Device>
+    requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
+
     /// All of them, ascending.
     /// cost     O(height / 64 + rows)
     std::vector<std::int64_t> rows() const {
@@ -97,8 +102,8 @@ public:
     /// These rows of a table, as they are now.
     /// shapes   table [height, ...]
     /// errors   ShapeError if the table has another height
-    template <class T>
-    SelectedRows<T> of(Tensor<T> const& table) const {
+    template <class T, class Device>
+    SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
         detail::check_height("table", table, height_);
         auto const ids = rows();
         return {height_, ids, gather(table, ids)};

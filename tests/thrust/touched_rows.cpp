@@ -1,0 +1,20 @@
+// tests/thrust/touched_rows.cpp: which rows of a device's table have changed.
+#include <rowan/sparse/touched_rows.hpp>
+#include <rowan/thrust/copy.hpp>
+#include <rowan/thrust/gather.hpp>
+
+#include "devices.hpp"
+
+using device::Rows, device::same_bits;
+using rowan::SelectedRows, rowan::Tensor, rowan::TouchedRows;
+
+TEMPLATE_TEST_CASE("rows of a device's gradients are touched, and their new values are the table's", "[thrust][touched_rows][golden]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    TouchedRows touched(3);
+    touched.add(SelectedRows<float, D>(3, {2, 0, 2}, {{1}, {2}, {3}}).rows());
+    touched.add(Tensor<std::int32_t, D>{0});
+    CHECK(touched.rows() == Rows{0, 2});
+    CHECK(same_bits(touched.of(Tensor<float, D>{{1, 2}, {3, 4}, {5, 6}}), SelectedRows<float>(3, {0, 2}, {{1, 2}, {5, 6}})));
+    CHECK_THROWS_AS(touched.of(Tensor<float, D>::zeros({4, 2})), rowan::ShapeError);
+    CHECK_THROWS_AS(touched.add(Tensor<std::int64_t, D>{3}), rowan::IndexError);
+}
