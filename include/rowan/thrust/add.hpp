@@ -33,6 +33,7 @@ SelectedRows<T, ThrustDevice<System>> add(ThrustDevice<System> const& exec,
                                           SelectedRows<T, ThrustDevice<System>> const& a,
                                           SelectedRows<T, ThrustDevice<System>> const& b) {
     detail::check_addable(a, b);
+    detail::check_here(exec, a.rows(), a.value(), b.rows(), b.value());
     bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
     auto rows = detail::joined_rows(exec, a.rows(), b.rows());
     return detail::SelectedRowsAccess::adopt(a.height(), std::move(rows),
@@ -44,6 +45,7 @@ template <class T, class U, class System>
 Tensor<T, ThrustDevice<System>> add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& dense,
                                     SelectedRows<U, ThrustDevice<System>> const& g) {
     detail::check_dense_term(dense, g);
+    detail::check_here(exec, dense);
     auto sum = detail::copy_of(exec, dense);
     scatter_add(exec, sum, g);
     return sum;

@@ -54,6 +54,7 @@ SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exe
                                                  Tensor<T, ThrustDevice<System>> const& dense, double threshold = 0.0) {
     detail::check_rows("dense", dense);
     detail::is_large<T> const large(threshold);
+    detail::check_here(exec, dense);
     std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
     std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));  // neighbours read neighbours
     detail::DeviceStorage<bool, System> const found(exec, n * lanes);

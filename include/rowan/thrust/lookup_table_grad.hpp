@@ -32,6 +32,7 @@ SelectedRows<T, ThrustDevice<System>> lookup_table_grad(ThrustDevice<System> con
                                                         std::optional<std::int64_t> padding_id = std::nullopt) {
     using Device = ThrustDevice<System>;
     detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
+    detail::check_here(exec, out_grad);
     detail::DeviceIds<System> const checked(exec, "ids", ids, height);
     auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
     auto rows = Tensor<std::int64_t, Device>::from_shape(exec, {ids.size()});

@@ -44,6 +44,7 @@ SelectedRows<T, ThrustDevice<System>> retain(ThrustDevice<System> const& exec,
                                              std::type_identity_t<Ids<ThrustDevice<System>>> rows) {
     using Device = ThrustDevice<System>;
     SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
+    detail::check_here(exec, g.rows(), g.value());
     RowPlan<Device> const plan(exec, rows, g.height());
     std::size_t const n = plan.size() == 0 ? 0 : g.rows().size();
     auto const kept = detail::kept_of(

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/sparse/scale.hpp>
-#include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/detail/kept.hpp>
+#include <rowan/thrust/elementwise.hpp>
 #include <rowan/thrust/selected_rows.hpp>
 
 #include <utility>
@@ -17,9 +17,10 @@ SelectedRows<T, ThrustDevice<System>> scale(ThrustDevice<System> const& exec,
     using Device = ThrustDevice<System>;
     detail::check_factor<T, F>();
     SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
+    detail::check_here(exec, g.rows(), g.value());
     auto value = Tensor<T, Device>::from_shape(exec, g.value().shape());
-    detail::map_elements<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, g.value().data(),
-                                           value.data());
+    detail::Elements<Device>::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor},
+                                                             value.data(), g.value().data());
     return detail::SelectedRowsAccess::adopt(g.height(), detail::copy_of(exec, g.rows()), std::move(value), g.merged());
 }
 

@@ -74,6 +74,7 @@ std::vector<SelectedRows<T, ThrustDevice<System>>> split(ThrustDevice<System> co
     using Device = ThrustDevice<System>;
     using Memory = detail::ThrustSystem<System>;
     SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
+    detail::check_here(exec, g.rows(), g.value());
     std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
     std::size_t const n = g.rows().size(), parts = ends.size();
     std::vector<std::int64_t> counts(parts, 0);

@@ -75,6 +75,7 @@ detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, RowPlan<ThrustDe
                               Tensor<T, ThrustDevice<System>> const& value) {
     using S = detail::sum_t<T>;
     SelectedRows<T, ThrustDevice<System>>::check_value(value, plan.size());
+    detail::check_here(exec, value);
     if (plan.size() == 0) return detail::constant<S>(0.0);
     auto const sums = detail::summed_rows(exec, plan, value);
     std::int64_t const* const count = detail::RowPlanAccess::arrays(plan).count;
@@ -92,6 +93,7 @@ detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, SelectedRows<T, 
 template <class T, class System>
 detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& x) {
     detail::check_rows("x", x);
+    detail::check_here(exec, x);
     return detail::sum_of_squares<detail::sum_t<T>>(exec, x.shape()[0],
                                                     detail::SomeRows<T>{x.data(), x.row_size(), nullptr, nullptr});
 }
