@@ -5,6 +5,7 @@
 #   threads   the tests that start threads under clang 16's thread sanitizer
 #   fuzz      every fuzz target for 20 seconds from its corpus, under the sanitizers of the check clang
 #   headers   every public header compiled alone, and two files that include everything linked
+#   cuda      the headers and the tests for CUDA with nvcc; what runs on a GPU where there is one
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
@@ -15,7 +16,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 
-all=(gcc clang threads fuzz headers static fail demo)
+all=(gcc clang threads fuzz headers cuda static fail demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then
@@ -25,7 +26,7 @@ for check in "$@"; do
 done
 
 install_missing "${packages_test[@]}" || echo "Going on with what there is." >&2
-if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
+if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
 jobs=$(nproc)
 total=0
 failed=0
@@ -151,6 +152,9 @@ headers() {
     local preset=clang
     has "headers with clang" clang++-16 || preset=gcc
     run headers "$preset" all_verify_interface_header_sets -L '^headers$'
+}
+cuda() {
+    if has cuda nvcc; then run cuda cuda rowan_cuda_all; fi
 }
 static() { both static rowan_static -L '^static$'; }
 fail() { both fail rowan_fail_twins -L '^fail$'; }
