@@ -59,7 +59,7 @@ inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vec
 /// A place for the rows of steps put together. `shape` is theirs but for the first dim.
 template <class T, class D>
 LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
-    shape[0] = static_cast<std::size_t>(map.starts().back());
+    shape[0] = StepMapAccess::count(map);
     return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
 }
 
@@ -67,7 +67,7 @@ LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<
 template <class T, class D>
 LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
     auto batch = new_batch<T>(exec, map, block.shape());
-    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), map.elements().data(), batch.value().data());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map), batch.value().data());
     return batch;
 }
 
@@ -75,14 +75,14 @@ LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> 
 template <class T, class D>
 LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
                            typename Tensor<T, D>::shape_type shape, std::size_t levels) {
-    auto const count = static_cast<std::size_t>(map.starts().back());
+    std::size_t const count = StepMapAccess::count(map);
     std::size_t const width = product_from(shape, 1);
     if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
     if (levels == 0) {
         auto batch = new_batch<T>(exec, map, shape);
         put_blocks(
             exec, map.starts(), width,
-            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); }, map.elements().data(),
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); }, StepMapAccess::elements(map),
             batch.value().data());
         return batch;
     }

@@ -111,7 +111,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
     T const* const from = input.value().data();
     T* const to = packed.data();
     if (starts.empty()) {
-        take_rows(exec, shape[0], width, from, map.elements().data(), to);
+        take_rows(exec, shape[0], width, from, StepMapAccess::elements(map), to);
     } else {
         Elements const at(input.lod(), map.level());
         copy_blocks(

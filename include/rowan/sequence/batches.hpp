@@ -3,6 +3,7 @@
 
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/sub_lod.hpp>
@@ -45,9 +46,9 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 namespace detail {
 
 /// First-level sequences [begin, end), or rows where there are no levels, as an alias.
-template <class T>
-LoDTensor<T> part_of(LoDTensor<T> const& x, std::size_t begin, std::size_t end) {
-    return x.lod().empty() ? LoDTensor<T>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
+template <class T, class D>
+LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
+    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
 }
 
 }  // namespace detail
@@ -55,13 +56,13 @@ LoDTensor<T> part_of(LoDTensor<T> const& x, std::size_t begin, std::size_t end) 
 /// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
 /// to the last one. Their rows are aliases of those of x.
 /// errors   ShapeError if count is less than 1
-template <class T, std::integral N>  // so that braces are sizes
-std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, N count) {
+template <class T, class Device, std::integral N>  // so that braces are sizes
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
     if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
     std::size_t const size = x.size();
     auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
-    std::vector<LoDTensor<T>> batches;
+    std::vector<LoDTensor<T, Device>> batches;
     batches.reserve(parts);
     for (std::size_t k = 0; k < parts; ++k) {
         std::size_t const begin = size / parts * k;
@@ -72,20 +73,22 @@ std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, N count) {
 }
 
 /// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
-/// merge_batches, if the sizes are those of what was joined.
+/// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
 /// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
-template <class T>
-std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, std::type_identity_t<Ids<>> sizes) {
+template <class T, class Device>
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
     x.check();
-    detail::check_list("sizes", sizes);
+    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
+    Ids<> const& counts = on_host;
+    detail::check_list("sizes", counts);
     std::size_t const size = x.size();
-    std::vector<LoDTensor<T>> batches;
-    batches.reserve(sizes.size());
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(counts.size());
     std::size_t begin = 0;
-    for (std::size_t k = 0; k < sizes.size(); ++k) {
+    for (std::size_t k = 0; k < counts.size(); ++k) {
         auto const left = static_cast<std::int64_t>(size - begin);
-        detail::check_at_most("sizes", sizes, k, left);
-        std::size_t const end = begin + static_cast<std::size_t>(sizes[k]);
+        detail::check_at_most("sizes", counts, k, left);
+        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
         batches.push_back(detail::part_of(x, begin, end));
         begin = end;
     }
@@ -97,8 +100,8 @@ std::vector<LoDTensor<T>> split_batch(LoDTensor<T> const& x, std::type_identity_
 /// shapes   batches of n_i rows -> one of Σ n_i
 /// errors   ShapeError if there are none, levels or trailing dims differ, or there are more than 2^63 - 1 rows
 /// cost     one read and one write of every row
-template <class T>
-LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
     if (batches.empty()) throw ShapeError("batches", "none", "at least one");
     std::size_t const levels = batches[0].lod().levels();
     std::vector<std::vector<std::int64_t>> lengths(levels);
@@ -121,7 +124,7 @@ LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
     }
     auto shape = batches[0].shape();
     shape[0] = static_cast<std::size_t>(rows.back());
-    auto value = Tensor<T>::from_shape(shape);
+    auto value = detail::new_tensor<T>(exec, shape);
     std::size_t const width = value.row_size();
     detail::copy_blocks(
         exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
@@ -129,17 +132,17 @@ LoDTensor<T> merge_batches(Cpu exec, std::span<LoDTensor<T> const> batches) {
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 
-template <class T>
-LoDTensor<T> merge_batches(std::span<LoDTensor<T> const> batches) {
-    return merge_batches(Cpu{}, batches);
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
+    return merge_batches(Device{}, batches);
 }
-template <class T>
-LoDTensor<T> merge_batches(std::vector<LoDTensor<T>> const& batches) {
-    return merge_batches(Cpu{}, std::span<LoDTensor<T> const>(batches));
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
+    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
 }
-template <class T>
-LoDTensor<T> merge_batches(Cpu exec, std::vector<LoDTensor<T>> const& batches) {
-    return merge_batches(exec, std::span<LoDTensor<T> const>(batches));
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
+    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
 }
 
 }  // namespace rowan::inline v0

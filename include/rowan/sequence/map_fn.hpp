@@ -13,10 +13,10 @@ namespace rowan::inline v0 {
 /// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
 /// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
 ///          trailing dims
-template <class F, class T>
-auto map_fn(F&& f, TensorArray<T> const& array) {
-    using R = std::invoke_result_t<F&, LoDTensor<T>>;
-    TensorArray<typename std::remove_cvref_t<R>::value_type> results;
+template <class F, class T, class Device>
+auto map_fn(F&& f, TensorArray<T, Device> const& array) {
+    using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
+    TensorArray<typename std::remove_cvref_t<R>::value_type, Device> results;
     for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));  // all were written
     for (std::size_t i = 0; i < array.size(); ++i)
         results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);

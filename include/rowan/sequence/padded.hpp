@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -61,6 +62,39 @@ void lengthen(Shape& shape, Ids<> const& lengths) {
     }
 }
 
+/// Where sequences go in a padded tensor: sequence s fills the first places of line lines[s], of `longest` places each.
+struct PaddedPlaces {
+    std::span<std::int64_t const> offsets;
+    std::vector<std::size_t> lines;
+    std::size_t places;  // how many lines there are
+    std::size_t longest;
+};
+
+/// How a device pads sequences of rows of `width` elements.
+template <class D>
+struct Padding;
+
+template <>
+struct Padding<Cpu> {
+    template <class T>
+    static void run(Cpu exec, PaddedPlaces const& to, std::size_t width, T const* rows, T padding, T* out, bool* mask) {
+        std::size_t const line = to.longest * width;
+        bool const serial = threads_for(exec, to.places * (line + to.longest)) == 1;
+        parallel_for(exec, to.places, serial ? to.places : (std::size_t{1} << 16) / (line + 1),
+                     [&](std::size_t i, std::size_t end) {
+                         auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
+                         for (; i < end; ++i) {
+                             bool const present = s < to.lines.size() && to.lines[s] == i;
+                             std::size_t const n = present ? length_at(to.offsets, s) : 0;
+                             std::size_t const from = present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0;
+                             std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width,
+                                         padding);
+                             std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
+                         }
+                     });
+    }
+};
+
 }  // namespace detail
 
 /// Pads all levels: each gets a dim as long as its longest sequence, or as `lengths` says, one number for each level.
@@ -73,40 +107,25 @@ void lengthen(Shape& shape, Ids<> const& lengths) {
 ///          or lengths[l]
 /// errors   ShapeError if x has no levels, lengths are not as many, one is shorter than a sequence of its level, or the result does not
 ///          fit or has more than 8 dims; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result
-template <class T>
-Padded<T> to_padded(Cpu exec, LoDTensor<T> const& x, double pad_value = 0, Ids<> lengths = {}) {
+/// cost     one read of x and one write of the result; lengths in the memory of a device are waited for, here and below
+template <class T, device D>
+Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value = 0,
+                       std::type_identity_t<Ids<D>> lengths = {}) {
     detail::check_sequences(exec, "x", x);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
     Lod const& lod = x.lod();
-    typename Tensor<T>::shape_type shape{lod.sequences(0)};
+    typename Tensor<T, D>::shape_type shape{lod.sequences(0)};
     for (std::size_t l = 0; l < lod.levels(); ++l) shape.push_back(detail::longest_of(lod[l], 0, lod.sequences(l)));
-    if (lengths.size() != 0) detail::lengthen(shape, lengths);
-    Padded<T> result{{}, Tensor<bool>::from_shape(shape)};
+    if (lengths.size() != 0) detail::lengthen(shape, detail::HostIds<D>(exec, lengths));
+    Padded<T, D> result{{}, detail::new_tensor<bool>(exec, shape)};
     shape.insert(shape.end(), x.shape().begin() + 1, x.shape().end());
-    result.value = Tensor<T>::from_shape(shape);
-    std::size_t const width = x.value().row_size();
+    result.value = detail::new_tensor<T>(exec, shape);
     std::size_t const longest = shape[lod.levels()];
-    std::size_t const line = longest * width;
     if (longest == 0) return result;
-    auto const lines = detail::padded_lines(lod, shape);
-    auto const offsets = detail::last_level(lod);
-    T const* const rows = x.value().data();
-    T* const out = result.value.data();
-    bool* const mask = result.mask.data();
-    std::size_t const places = result.mask.size() / longest;
-    bool const serial = detail::threads_for(exec, result.value.size() + result.mask.size()) == 1;
-    parallel_for(exec, places, serial ? places : (std::size_t{1} << 16) / (line + 1),
-                 [&](std::size_t i, std::size_t end) {
-                     auto s = static_cast<std::size_t>(std::ranges::lower_bound(lines, i) - lines.begin());
-                     for (; i < end; ++i) {
-                         bool const present = s < lines.size() && lines[s] == i;
-                         std::size_t const n = present ? detail::length_at(offsets, s) : 0;
-                         std::size_t const from = present ? static_cast<std::size_t>(offsets[s++]) * width : 0;
-                         std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width, padding);
-                         std::fill_n(std::fill_n(mask + i * longest, n, true), longest - n, false);
-                     }
-                 });
+    detail::PaddedPlaces const places{detail::last_level(lod), detail::padded_lines(lod, shape),
+                                      result.mask.size() / longest, longest};
+    detail::Padding<D>::run(exec, places, x.value().row_size(), x.value().data(), padding, result.value.data(),
+                            result.mask.data());
     return result;
 }
 
@@ -115,9 +134,9 @@ Padded<T> to_padded(Cpu exec, LoDTensor<T> const& x, double pad_value = 0, Ids<>
 /// shapes   padded [n_0, m_0, m_1, …, ...], as many m as lod has levels -> [rows of lod, ...] with lod
 /// errors   ShapeError if lod has no levels, or padded too few dims, another n_0 or an m shorter than a sequence of its level
 /// cost     one read and one write of the rows of lod
-template <class T>
-LoDTensor<T> from_padded(Cpu exec, Tensor<T> const& padded, Lod const& lod) {
-    static_cast<void>(thread_count(exec));
+template <class T, device D>
+LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
+    static_cast<void>(thread_count(detail::host_exec(exec)));
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
@@ -134,9 +153,9 @@ LoDTensor<T> from_padded(Cpu exec, Tensor<T> const& padded, Lod const& lod) {
                                  " of level " + std::to_string(l));
         }
     }
-    typename Tensor<T>::shape_type shape{static_cast<std::size_t>(lod.rows())};
+    typename Tensor<T, D>::shape_type shape{static_cast<std::size_t>(lod.rows())};
     shape.insert(shape.end(), dims.begin() + static_cast<std::ptrdiff_t>(levels) + 1, dims.end());
-    auto result = Tensor<T>::from_shape(shape);
+    auto result = detail::new_tensor<T>(exec, shape);
     auto const lines = detail::padded_lines(lod, dims);
     auto const offsets = detail::last_level(lod);
     std::size_t const width = result.row_size();
@@ -151,9 +170,10 @@ LoDTensor<T> from_padded(Cpu exec, Tensor<T> const& padded, Lod const& lod) {
 /// The same for one level of sequences of these lengths.
 /// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
 /// errors   as above; LodError if a length is negative
-template <class T>
-LoDTensor<T> from_padded(Cpu exec, Tensor<T> const& padded, Ids<> lengths) {
-    return from_padded(exec, padded, Lod::from_lengths({lengths}));
+template <class T, device D>
+LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type_identity_t<Ids<D>> lengths) {
+    detail::HostIds<D> const on_host(exec, lengths);
+    return from_padded(exec, padded, Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
 }
 
 template <class T, class Device>

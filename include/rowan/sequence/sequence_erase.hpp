@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,38 +19,58 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// How a device drops elements: `erased` are sorted, starts becomes where the sequences of the result begin, which has the rank of x.
+template <class D>
+struct SequenceErasure;
+
+template <>
+struct SequenceErasure<Cpu> {
+    template <class T>
+    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
+                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
+        auto const stays = [&](T token) {
+            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
+        };
+        T const* const rows = x.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
+        });
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        auto shape = x.shape();
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto result = Tensor<T>::from_shape(shape);
+        T* const out = result.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
+        });
+        return result;
+    }
+};
+
+}  // namespace detail
+
 /// The sequences of the last level without the elements that equal one of `tokens`, the others in their order.
 ///
 ///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
 ///
 /// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the levels of x above the last
 /// errors   ShapeError if x has no levels or longer rows
-/// cost     two reads of x and one write of the result, O(log tokens) for each element
-template <class T>
-LoDTensor<T> sequence_erase(Cpu exec, LoDTensor<T> const& x, Ids<> tokens) {
+/// cost     two reads of x and one write of the result, O(log tokens) for each element; a device is waited for
+template <class T, device D>
+LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
     detail::check_sequences(exec, "x", x);
     if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
-    std::vector<std::int64_t> erased(tokens.size());
-    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = tokens[i];
+    detail::HostIds<D> const on_host(exec, tokens);
+    Ids<> const& list = on_host;
+    std::vector<std::int64_t> erased(list.size());
+    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
     std::ranges::sort(erased);
-    auto const stays = [&](T token) {
-        return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
-    };
     auto const offsets = detail::last_level(x.lod());
-    T const* const rows = x.value().data();
     std::vector<std::int64_t> starts(offsets.size());
-    detail::for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-        for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
-    });
-    std::partial_sum(starts.begin(), starts.end(), starts.begin());
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto result = Tensor<T>::from_shape(shape);
-    T* const out = result.data();
-    detail::for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
-        for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
-    });
+    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
 

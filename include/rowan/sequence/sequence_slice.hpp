@@ -52,21 +52,24 @@ inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offs
 /// shapes   x [n, ...], offset and length one number for each sequence -> [Σ length, ...], with the levels of x above the last
 /// errors   ShapeError if x has no levels or there are more or fewer offsets or lengths than sequences; IndexError if a slice does not
 ///          lie in its sequence
-/// cost     one read and one write of the rows that stay
-template <class T>
-LoDTensor<T> sequence_slice(Cpu exec, LoDTensor<T> const& x, Ids<> offset, Ids<> length) {
+/// cost     one read and one write of the rows that stay; offsets and lengths in the memory of a device are waited for
+template <class T, device D>
+LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> offset,
+                               std::type_identity_t<Ids<D>> length) {
     detail::check_sequences(exec, "x", x);
-    auto starts = detail::slice_offsets(x.lod(), offset, length);
+    detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
+    Ids<> const &first = host_offset, &count = host_length;
+    auto starts = detail::slice_offsets(x.lod(), first, count);
     auto const offsets = detail::last_level(x.lod());
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
-    auto result = Tensor<T>::from_shape(shape);
+    auto result = detail::new_tensor<T>(exec, shape);
     std::size_t const width = x.value().row_size();
     T const* const rows = x.value().data();
     T* const out = result.data();
     detail::copy_blocks(
         exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + offset[i]) * width; },
+        [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + first[i]) * width; },
         [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
@@ -75,22 +78,35 @@ LoDTensor<T> sequence_slice(Cpu exec, LoDTensor<T> const& x, Ids<> offset, Ids<>
 /// shapes   out_grad [Σ length, ...] -> [rows of x_lod, ...] with x_lod
 /// errors   as sequence_slice, and ShapeError if out_grad has another number of rows
 /// cost     one read of out_grad and one write of the result
-template <class T>
-LoDTensor<T> sequence_slice_grad(Cpu exec, LoDTensor<T> const& out_grad, Lod const& x_lod, Ids<> offset, Ids<> length) {
+template <class T, device D>
+LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_grad, Lod const& x_lod,
+                                    std::type_identity_t<Ids<D>> offset,
+                                    std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
-    auto const starts = detail::slice_offsets(x_lod, offset, length);
+    detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
+    Ids<> const &first = host_offset, &count = host_length;
+    auto const starts = detail::slice_offsets(x_lod, first, count);
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto const offsets = detail::last_level(x_lod);
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
+    if constexpr (!detail::is_cpu<D>) {
+        auto x_grad = detail::new_zeros<T>(exec, shape);
+        std::size_t const width = x_grad.row_size();
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T),
+            [&](std::size_t s) { return out_grad.value().data() + static_cast<std::size_t>(starts[s]) * width; },
+            [&](std::size_t s) { return x_grad.data() + static_cast<std::size_t>(offsets[s] + first[s]) * width; });
+        return {std::move(x_grad), x_lod};
+    } else {
     auto x_grad = Tensor<T>::from_shape(shape);
     std::size_t const width = x_grad.row_size();
     T const* const from = out_grad.value().data();
     T* const out = x_grad.data();
     detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
         for (; s < end; ++s) {
-            auto const before = static_cast<std::size_t>(offset[s]) * width;
-            auto const size = static_cast<std::size_t>(length[s]) * width;
+            auto const before = static_cast<std::size_t>(first[s]) * width;
+            auto const size = static_cast<std::size_t>(count[s]) * width;
             T* to = out + static_cast<std::size_t>(offsets[s]) * width;
             to = std::fill_n(to, before, detail::zero<T>());
             to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
@@ -98,6 +114,7 @@ LoDTensor<T> sequence_slice_grad(Cpu exec, LoDTensor<T> const& out_grad, Lod con
         }
     });
     return {std::move(x_grad), x_lod};
+    }
 }
 
 template <class T, class Device>

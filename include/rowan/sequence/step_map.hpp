@@ -122,20 +122,21 @@ public:
     }
 
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
-    /// Spans on the host; on a device aliases, in its memory.
-    auto elements() const noexcept {
+    /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
+    auto elements() const {
         if constexpr (detail::is_cpu<Device>) {
             return std::span<std::int64_t const>(elements_.data(), elements_.size());
         } else {
-            return elements_.share();
+            return elements_;
         }
     }
-    auto step(std::size_t t) const noexcept {
+    auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         if constexpr (detail::is_cpu<Device>) {
             return elements().subspan(begin, step_size(t));
         } else {
-            return elements_.slice(begin, begin + step_size(t));
+            auto const step = elements_.slice(begin, begin + step_size(t));
+            return Tensor<std::int64_t, Device>(step);
         }
     }
 
@@ -269,6 +270,16 @@ struct StepMapAccess {
     template <class D>
     static std::int64_t begin(StepMap<D> const& map, std::size_t j) {
         return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
+    }
+
+    /// Where the elements lie in the memory of the device.
+    template <class D>
+    static std::int64_t const* elements(StepMap<D> const& map) {
+        return map.elements_.data();
+    }
+    template <class D>
+    static std::size_t count(StepMap<D> const& map) {
+        return map.elements_.size();
     }
 
     /// The elements as the host counts them.

@@ -222,30 +222,30 @@ public:
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
-    void scatter(Ids<Device> to, Tensor<T, Device> const& value) {
+    void scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
         Device const exec = detail::exec_of(value);
-        detail::HostIds<Device> const on_host(exec, to);
-        Ids<> const& indices = on_host;
-        detail::check_list("indices", indices);
-        detail::check_height("value", value, static_cast<std::int64_t>(indices.size()));
+        detail::HostIds<Device> const on_host(exec, indices);
+        Ids<> const& list = on_host;
+        detail::check_list("indices", list);
+        detail::check_height("value", value, static_cast<std::int64_t>(list.size()));
         detail::check_ids(
-            Cpu{}, "indices", indices,
+            Cpu{}, "indices", list,
             static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
         std::vector<std::pair<std::int64_t, std::size_t>> sorted;
-        for (std::size_t i = 0; i < indices.size(); ++i) sorted.emplace_back(indices[i], i);
+        for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
         std::ranges::sort(sorted);
-        std::size_t twice = indices.size();
+        std::size_t twice = list.size();
         for (std::size_t i = 1; i < sorted.size(); ++i) {
             if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
         }
-        if (twice != indices.size()) throw IndexError("indices", twice, indices[twice], "stands there already");
+        if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
         if (sorted.empty()) return;
         auto const parts = unstack(exec, value);
         kind_.check(parts.read(0));
         make_slots();
         if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
             slots_.resize(last + 1);  // the last that may throw
-        for (std::size_t i = 0; i < indices.size(); ++i) write(static_cast<std::size_t>(indices[i]), parts.read(i));
+        for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
     }
 
     /// All slots one after the other, along their first dim. LoD is left out.
