@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs rowan_bench_cuda and PyTorch in turns on one GPU, and prints one table: times, shares of a copy's bandwidth, ratios.
 
-    cmake --preset cuda -DROWAN_BENCH=ON && cmake --build --preset cuda --target rowan_bench_cuda
+    cmake --preset cuda -DROWAN_BENCH=ON -DCMAKE_CUDA_ARCHITECTURES=native
+    cmake --build --preset cuda --target rowan_bench_cuda
     python3 tests/bench/cuda.py [--rounds 3] [--python PYTHON] [--tiny]
 
 PYTHON is one that has torch for CUDA; without it rowan's figures stand alone.
