@@ -1,5 +1,5 @@
 // tests/thrust/lod_tensor.cpp: batches of sequences in the memory of a device.
-#include "thrust/sequences.hpp"
+#include "sequences.hpp"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 // tests/thrust/sequences.hpp: batches of sequences for the tests of devices.
 #pragma once
 
-#include "thrust/devices.hpp"
+#include "devices.hpp"
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>

@@ -1,5 +1,5 @@
 // tests/thrust/step_map.cpp: which sequence stands where in the steps of a batch on a device.
-#include "thrust/sequences.hpp"
+#include "sequences.hpp"
 
 #include <algorithm>
 #include <cstddef>

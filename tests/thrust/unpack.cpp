@@ -1,5 +1,5 @@
 // tests/thrust/unpack.cpp: sequences cut into steps on a device, and steps put together again.
-#include "thrust/sequences.hpp"
+#include "sequences.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -67,7 +67,8 @@ LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<
 template <class T, class D>
 LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
     auto batch = new_batch<T>(exec, map, block.shape());
-    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map), batch.value().data());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map),
+             batch.value().data());
     return batch;
 }
 
@@ -82,8 +83,8 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
         auto batch = new_batch<T>(exec, map, shape);
         put_blocks(
             exec, map.starts(), width,
-            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); }, StepMapAccess::elements(map),
-            batch.value().data());
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); },
+            StepMapAccess::elements(map), batch.value().data());
         return batch;
     }
     auto const elements = StepMapAccess::host_elements(map);

@@ -116,7 +116,7 @@ struct SequenceExpansion<Cpu> {
             for (; i < end; ++i) {
                 if (e.length(i) == 0) continue;
                 detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
-                       out + static_cast<std::size_t>(e.starts[i]) * width);
+                               out + static_cast<std::size_t>(e.starts[i]) * width);
             }
         });
     }

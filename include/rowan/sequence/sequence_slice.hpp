@@ -80,8 +80,7 @@ LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::typ
 /// cost     one read of out_grad and one write of the result
 template <class T, device D>
 LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_grad, Lod const& x_lod,
-                                    std::type_identity_t<Ids<D>> offset,
-                                    std::type_identity_t<Ids<D>> length) {
+                                    std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
     Ids<> const &first = host_offset, &count = host_length;
@@ -99,21 +98,21 @@ LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_gr
             [&](std::size_t s) { return x_grad.data() + static_cast<std::size_t>(offsets[s] + first[s]) * width; });
         return {std::move(x_grad), x_lod};
     } else {
-    auto x_grad = Tensor<T>::from_shape(shape);
-    std::size_t const width = x_grad.row_size();
-    T const* const from = out_grad.value().data();
-    T* const out = x_grad.data();
-    detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-        for (; s < end; ++s) {
-            auto const before = static_cast<std::size_t>(first[s]) * width;
-            auto const size = static_cast<std::size_t>(count[s]) * width;
-            T* to = out + static_cast<std::size_t>(offsets[s]) * width;
-            to = std::fill_n(to, before, detail::zero<T>());
-            to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
-            std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
-        }
-    });
-    return {std::move(x_grad), x_lod};
+        auto x_grad = Tensor<T>::from_shape(shape);
+        std::size_t const width = x_grad.row_size();
+        T const* const from = out_grad.value().data();
+        T* const out = x_grad.data();
+        detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                auto const before = static_cast<std::size_t>(first[s]) * width;
+                auto const size = static_cast<std::size_t>(count[s]) * width;
+                T* to = out + static_cast<std::size_t>(offsets[s]) * width;
+                to = std::fill_n(to, before, detail::zero<T>());
+                to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
+                std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
+            }
+        });
+        return {std::move(x_grad), x_lod};
     }
 }
 

@@ -39,8 +39,7 @@ struct SequenceSoftmax<Cpu> {
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k)
-                        scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
+                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {
@@ -65,8 +64,8 @@ struct SequenceSoftmax<Cpu> {
                 std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
                 for (std::size_t i = 0; i < n; ++i) {
                     std::size_t const at = begin + i * width;
-                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width,
-                                         rows + at, grad + at, scratch.row(i));
+                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width, rows + at,
+                                 grad + at, scratch.row(i));
                 }
                 S const* const dot = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {

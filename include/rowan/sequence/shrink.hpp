@@ -97,7 +97,8 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
 /// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
 /// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
 template <class T, device D>
-Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t, std::size_t rows) {
+Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
+                         std::size_t rows) {
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(map.step_size(t)));
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
@@ -123,7 +124,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
 /// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
-                         Lod const& x_lod) {
+                            Lod const& x_lod) {
     detail::check_levels("x_lod", x_lod);
     detail::check_shrink(map, t, x_lod.sequences(0));
     auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, x_lod.sequences(0));

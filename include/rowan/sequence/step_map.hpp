@@ -304,9 +304,7 @@ struct StepMapAccess {
 
 template <>
 struct StepElements<Cpu> {
-    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) {
-        return StepMapAccess::make_elements(exec, map);
-    }
+    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) { return StepMapAccess::make_elements(exec, map); }
 };
 
 }  // namespace detail

@@ -38,7 +38,8 @@ inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std:
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
 /// errors   as sub_lod
 template <class T, class Device>
-LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin, std::size_t end) {
+LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
+                                     std::size_t end) {
     x.check();
     auto part = sub_lod(x.lod(), level, begin, end);
     return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),

@@ -153,7 +153,9 @@ public:
         detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
                                           slot.value().data());
     }
-    void accumulate(std::size_t index, Tensor<T, Device> const& value) { accumulate(index, LoDTensor<T, Device>(value.share())); }
+    void accumulate(std::size_t index, Tensor<T, Device> const& value) {
+        accumulate(index, LoDTensor<T, Device>(value.share()));
+    }
 
     /// Makes slot `index` one that was never written.
     /// errors   IndexError if there is no such slot or it was never written
@@ -201,7 +203,8 @@ public:
     static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
         return gather_grad(Device{}, indices, out_grad, size);
     }
-    static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
+    static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
+                                   std::size_t size) {
         detail::HostIds<Device> const on_host(exec, indices);
         detail::check_list("indices", on_host);
         detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
@@ -211,7 +214,9 @@ public:
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
     /// errors   IndexError if the tensor has no such dim
-    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) { return unstack(Device{}, tensor, axis); }
+    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) {
+        return unstack(Device{}, tensor, axis);
+    }
     static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0) {
         auto const& shape = tensor.shape();
         if (axis >= shape.size())
@@ -290,7 +295,8 @@ public:
     static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
         return unpack(Device{}, input, options);
     }
-    static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
+    static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
+                                      UnpackOptions options = {}) {
         input.check();
         StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
         auto steps = unpack(exec, input, map);
@@ -308,7 +314,9 @@ public:
 
     /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
     /// errors   ShapeError if the map belongs to other sequences
-    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) { return unpack(Device{}, input, map); }
+    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
+        return unpack(Device{}, input, map);
+    }
     static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
         input.check();
         detail::check_map(input.lod(), map);
@@ -325,7 +333,9 @@ public:
     /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
     ///          order; IndexError if a slot was never written
     /// cost     O(rows): one read and one write of every row
-    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const { return pack(Device{}, level, map); }
+    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const {
+        return pack(Device{}, level, map);
+    }
     LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
         if (level != map.level())
             throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");

@@ -198,7 +198,7 @@ private:
     template <bool greatest, class T, class Apply>
     static void extremes(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
                          Apply const& apply) {
-        sequence_sums(offsets).run(exec, width, ExtremeRows<greatest, T>{rows, width}, apply, false);
+        sequence_sums(offsets).run_chunks<1>(exec, width, ExtremeRows<greatest, T>{rows, width}, apply);
     }
 };
 

@@ -113,7 +113,7 @@ struct SequenceSoftmax<ThrustDevice<System>> {
         OnDevice<S, Exec> const totals(exec, (offsets.size() - 1) * width), computed(exec, size);
         SequenceElement const at{begins.data(), offsets.size() - 1, Divisor(width)};
         KeepTotal<S> const keep{totals.data(), width};
-        tree.run(exec, width, ExtremeRows<true, T>{rows, width}, keep, false);
+        tree.run_chunks<1>(exec, width, ExtremeRows<true, T>{rows, width}, keep);
         launch(exec, size, ShiftedExp<T, S>{at, rows, totals.data(), computed.data()});
         tree.run(exec, width, ComputedRows<S>{computed.data(), width}, keep,
                  in_chunks(width, static_cast<S const*>(computed.data())));
@@ -133,8 +133,8 @@ struct SequenceSoftmax<ThrustDevice<System>> {
                                    KeepTotal<S>{totals.data(), width},
                                    in_chunks(width, static_cast<S const*>(computed.data())));
         launch(exec, size,
-               SoftmaxGrad<T, S>{{begins.data(), offsets.size() - 1, Divisor(width)}, out, out_grad, totals.data(),
-                                 x_grad});
+               SoftmaxGrad<T, S>{
+                   {begins.data(), offsets.size() - 1, Divisor(width)}, out, out_grad, totals.data(), x_grad});
     }
 };
 

@@ -37,9 +37,8 @@ struct StepElements<ThrustDevice<System>> {
         std::vector<std::int64_t> numbers(starts.begin(), starts.end());
         for (std::size_t j = 0; j < map.step_size(0); ++j) numbers.push_back(StepMapAccess::begin(map, j));
         OnDevice<std::int64_t, Exec> const uploaded(exec, numbers);
-        launch_always(
-            exec, elements.size(),
-            MakeElement{uploaded.data(), map.steps(), uploaded.data() + starts.size(), elements.data()});
+        launch_always(exec, elements.size(),
+                      MakeElement{uploaded.data(), map.steps(), uploaded.data() + starts.size(), elements.data()});
         return elements;
     }
 };

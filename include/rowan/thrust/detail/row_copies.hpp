@@ -99,9 +99,7 @@ public:
     }
 
 private:
-    static std::int64_t number(void const* p) {
-        return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p));
-    }
+    static std::int64_t number(void const* p) { return static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p)); }
 
     std::vector<std::int64_t> starts_;
     std::vector<std::int64_t> from_;

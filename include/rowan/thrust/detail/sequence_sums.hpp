@@ -86,20 +86,7 @@ public:
         chunks ? run_chunks<chunk_size>(exec, width, rows, apply) : run_chunks<1>(exec, width, rows, apply);
     }
 
-private:
-    void add(std::size_t level, std::int64_t total, std::int64_t first, std::int64_t stride, std::size_t count,
-             std::size_t n) {
-        if (level == levels_.size()) levels_.emplace_back();
-        auto const task = [&](std::size_t begin, std::size_t size, std::int64_t to) {
-            levels_[level].push_back({first + static_cast<std::int64_t>(begin) * stride, stride,
-                                      static_cast<std::int64_t>(size), to, static_cast<std::int64_t>(n)});
-        };
-        if (count <= block_size) return task(0, count, total);
-        std::int64_t const slot = slots_;
-        for (std::size_t i = 0; i < count; i += block_size) task(i, std::min(block_size, count - i), -1 - slots_++);
-        add(level + 1, total, slot, 1, static_cast<std::size_t>(slots_ - slot), n);
-    }
-
+    /// The same with chunks of N.
     template <int N, class Exec, class Rows, class Apply>
     void run_chunks(Exec const& exec, std::size_t width, Rows const& rows, Apply const& apply) const {
         using S = typename Rows::Sum;
@@ -124,6 +111,20 @@ private:
         }
     }
 
+private:
+    void add(std::size_t level, std::int64_t total, std::int64_t first, std::int64_t stride, std::size_t count,
+             std::size_t n) {
+        if (level == levels_.size()) levels_.emplace_back();
+        auto const task = [&](std::size_t begin, std::size_t size, std::int64_t to) {
+            levels_[level].push_back({first + static_cast<std::int64_t>(begin) * stride, stride,
+                                      static_cast<std::int64_t>(size), to, static_cast<std::int64_t>(n)});
+        };
+        if (count <= block_size) return task(0, count, total);
+        std::int64_t const slot = slots_;
+        for (std::size_t i = 0; i < count; i += block_size) task(i, std::min(block_size, count - i), -1 - slots_++);
+        add(level + 1, total, slot, 1, static_cast<std::size_t>(slots_ - slot), n);
+    }
+
     std::vector<std::vector<SumTask>> levels_;
     std::int64_t slots_ = 0;
 };
@@ -140,8 +141,7 @@ struct AddRows {
     template <int N>
     ROWAN_HD Chunk<Sum, N> at(std::int64_t r, std::size_t column) const {
         std::int64_t const row = index == nullptr ? r : index[r];
-        auto const found =
-            *reinterpret_cast<Chunk<T, N> const*>(rows + static_cast<std::size_t>(row) * width + column);
+        auto const found = *reinterpret_cast<Chunk<T, N> const*>(rows + static_cast<std::size_t>(row) * width + column);
         Chunk<Sum, N> wide;
         for (int e = 0; e < N; ++e) wide.x[e] = load<Sum>(found.x + e);
         return wide;
