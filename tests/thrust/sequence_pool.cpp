@@ -77,9 +77,9 @@ TEMPLATE_TEST_CASE("sequence_pool on a device refuses what it refuses on the hos
     LoDTensor<float> const host({{1}, {2}}, Lod{{0, 2}}), flat(Tensor<float>{{1}});
     LoDTensor<std::int32_t> const whole({{1}, {2}}, Lod{{0, 2}});
     auto const x = to_device(D{}, host);
-    auto const pool_of = [](auto const& batch, int pool, double pad = 0) { return [batch, pool, pad] { sequence_pool(batch, static_cast<Pool>(pool), pad); }; };
-    CHECK(refused_alike(pool_of(flat, 0), pool_of(to_device(D{}, flat), 0)));
-    CHECK(refused_alike(pool_of(host, 7), pool_of(x, 7)));
+    auto const pool_of = [](auto const& batch, int pool, double pad) { return [batch, pool, pad] { sequence_pool(batch, static_cast<Pool>(pool), pad); }; };
+    CHECK(refused_alike(pool_of(flat, 0, 0), pool_of(to_device(D{}, flat), 0, 0)));
+    CHECK(refused_alike(pool_of(host, 7, 0), pool_of(x, 7, 0)));
     CHECK(refused_alike(pool_of(whole, 0, 0.5), pool_of(to_device(D{}, whole), 0, 0.5)));
     Tensor<float> const grad{{1}, {2}};
     CHECK(refused_alike([&] { sequence_pool_grad(host, grad, Pool::sum); }, [&] { sequence_pool_grad(x, to_device(D{}, grad), Pool::sum); }));
