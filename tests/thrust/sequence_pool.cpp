@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("the first NaN and the first of equal extremes count on a dev
     auto value = device::filled<float>({400, 3}, 5);
     for (std::size_t i = 0; i < value.size(); i += 7) value.data()[i] = 0;
     for (std::size_t i = 3; i < value.size(); i += 7) value.data()[i] = -0.0F;
-    for (std::size_t const i : {400, 701, 704, 899}) value.data()[i] = nan;
+    for (std::size_t const i : {400U, 701U, 704U, 899U}) value.data()[i] = nan;
     LoDTensor<float> const host(value, Lod::from_lengths({{100, 130, 0, 170}}));
     auto const x = to_device(D{}, host);
     auto const grad = device::filled<float>({4, 3}, 6);

@@ -53,8 +53,8 @@ TEMPLATE_TEST_CASE("a NaN takes its column of the sequence on a device too", "[t
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
     LoDTensor<float, D> const x({{1, 2}, {nan, 4}, {inf, 6}, {1, -inf}, {1, 6}}, Lod{{0, 2, 3, 5}});
     auto const got = to_host(sequence_softmax(x)).value();
-    for (std::size_t const i : {0, 2, 4}) CHECK(std::isnan(got.data()[i]));
-    for (std::size_t const i : {1, 3, 5, 6, 7, 8, 9}) CHECK(std::isfinite(got.data()[i]));
+    for (std::size_t const i : {0U, 2U, 4U}) CHECK(std::isnan(got.data()[i]));
+    for (std::size_t const i : {1U, 3U, 5U, 6U, 7U, 8U, 9U}) CHECK(std::isfinite(got.data()[i]));
     CHECK((got.data()[7] == 0 && got.data()[9] == 1));
 }
 

@@ -75,7 +75,7 @@ rowan::LoDTensor<T> some_batch(rowan::Lod const& lod, std::size_t width, unsigne
 template <class F>
 void for_batches(F const& f) {
     for (auto const& lod : some_lods()) {
-        for (std::size_t const width : {0, 1, 3, 4, 16}) {
+        for (std::size_t const width : {0U, 1U, 3U, 4U, 16U}) {
             f(float(), lod, width);
             f(double(), lod, width);
             f(rowan::bfloat16(), lod, width);

@@ -113,8 +113,8 @@ TEMPLATE_TEST_CASE("slots on a device are joined, and rows cut into slots", "[th
 TEMPLATE_TEST_CASE("some slots on a device, and the sums that are the adjoint", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const check = []<class T>(T) {
-        for (std::size_t const n : {0, 1, 63, 64, 65, 4097}) {
-            for (std::size_t const width : {0, 1, 3, 4, 16}) {
+        for (std::size_t const n : {0U, 1U, 63U, 64U, 65U, 4097U}) {
+            for (std::size_t const width : {0U, 1U, 3U, 4U, 16U}) {
                 auto const ids = device::some_ids(n, 5, 60, 7);
                 auto const grad = device::filled<T>({n, width}, 3);
                 auto const host = TensorArray<T>::gather_grad(ids, grad, 7);
