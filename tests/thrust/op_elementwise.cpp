@@ -5,10 +5,10 @@
 
 #include <limits>
 
+namespace op_elementwise {
+
 using device::filled, device::same_bits, device::Shape;
 using rowan::Cpu, rowan::Tensor, rowan::to_device, rowan::to_host;
-
-namespace {
 
 Shape const shapes[] = {{0}, {1}, {3}, {63}, {64, 1}, {65}, {5, 0}, {17, 3}, {4096}, {4097}, {2, 3, 4}, {}};
 
@@ -87,8 +87,6 @@ void curves() {
     same_as_cpu<T, D>(Run2<rowan::sigmoid_grad_op>{});
 }
 
-}  // namespace
-
 TEMPLATE_TEST_CASE("sums, products and positive parts on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     exact_ones<float, TestType>();
     exact_ones<double, TestType>();
@@ -145,3 +143,5 @@ TEMPLATE_TEST_CASE("element-wise operators on a device refuse what Cpu refuses",
     CHECK_THROWS_AS(rowan::fill<float>(D{}, {rowan::UNK}, 1.0), ShapeError);
     CHECK_THROWS_AS(rowan::fill<std::uint8_t>(D{}, {1}, 256.0), ValueError);
 }
+
+}  // namespace op_elementwise

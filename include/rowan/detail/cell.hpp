@@ -16,8 +16,8 @@ namespace rowan::inline v0::detail {
 
 /// The tensors of a step of n sequences fit together: gates times the size of the state.
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
-template <class T>
-void check_cell(std::size_t gates, Tensor<T> const& x, Tensor<T> const& h_prev, Tensor<T> const& w) {
+template <class T, class D>
+void check_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
     check_rank("x", x, 2);
     check_rank("h_prev", h_prev, 2);
     check_rank("w", w, 2);
@@ -31,9 +31,9 @@ void check_cell(std::size_t gates, Tensor<T> const& x, Tensor<T> const& h_prev, 
     expect("w.shape(1)", w.shape(1), gates * size, ", the gates times the width of h_prev");
 }
 
-template <class T>
-void check_rows_like(char const* field, Tensor<T> const& x, std::size_t rows, std::size_t width) {
-    typename Tensor<T>::shape_type like;
+template <class T, class D>
+void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows, std::size_t width) {
+    typename Tensor<T, D>::shape_type like;
     like.push_back(rows);
     like.push_back(width);
     if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
@@ -54,14 +54,6 @@ constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h
     spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
     spec::same_dim("cell: w.shape(1)", w.dims[1], width);
     spec::same_dim("cell: b.shape(0)", b.dims[0], width);
-}
-
-/// Calls f(row) for every row, on several threads where there is work for them.
-template <class F>
-void for_rows(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-        for (; begin < end; ++begin) f(begin);
-    });
 }
 
 }  // namespace rowan::inline v0::detail

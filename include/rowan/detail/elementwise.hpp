@@ -81,6 +81,12 @@ struct ElementLoops<Cpu> {
         });
     }
 
+    /// Copies of a row.
+    template <class T>
+    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
+        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
+    }
+
     /// step.at<V>(row, column) for all columns of all rows, V::size of them at a time where `S` has registers: it loads and stores itself.
     template <class S, class Step>
     static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {

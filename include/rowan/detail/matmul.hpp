@@ -5,6 +5,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/product.hpp>
 
 #include <algorithm>
@@ -95,5 +96,20 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     }
     copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
 }
+
+/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/matmul.hpp.
+template <class D>
+struct Products {
+    static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Products<Cpu> {
+    template <class T>
+    static void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out,
+                         bool add) {
+        detail::multiply<T>(exec, m, n, k, a, b, out, add);
+    }
+};
 
 }  // namespace rowan::inline v0::detail

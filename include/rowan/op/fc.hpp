@@ -1,11 +1,12 @@
 // rowan/op/fc.hpp: fc, a fully connected layer.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/sum_rows.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@ namespace rowan::inline v0 {
 /// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
 /// errors   ShapeError if ranks or dims do not match
 /// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
-template <class T>
-Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& b) {
+template <class T, device D>
+Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
     detail::check_rank("x", x, 2);
     detail::check_rank("w", w, 2);
     std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
@@ -25,9 +26,11 @@ Tensor<T> fc(Cpu exec, Tensor<T> const& x, Tensor<T> const& w, Tensor<T> const& 
         throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
     if (b.dimension() != 1 || b.shape(0) != outputs)
         throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
-    auto out = Tensor<T>::from_shape({n, outputs});
-    for (std::size_t i = 0; i < n; ++i) std::copy_n(b.data(), outputs, out.data() + i * outputs);
-    detail::multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs}, out.data(), true);
+    detail::ElementLoops<D>::check(exec, x, w, b);
+    auto out = detail::new_tensor<T>(exec, {n, outputs});
+    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
+    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
+                                              out.data(), true);
     return out;
 }
 

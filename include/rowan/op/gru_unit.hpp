@@ -8,9 +8,68 @@
 #include <cstddef>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The gates of one step, and the next state.
+template <class T>
+struct GruStep {
+    T const *x, *hidden, *h_prev;
+    T *saved, *h;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
+        T* const keep = saved + row * 4 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = logistic(V(load<V>(xs) + load<V>(gs)));
+        V const z = logistic(V(load<V>(xs + size) + load<V>(gs + size)));
+        V const g = load<V>(gs + 2 * size);
+        V const c = hyperbolic_tangent(V(load<V>(xs + 2 * size) + product(r, g)));
+        V const next = product(V(one - z), c) + product(z, load<V>(h_prev + row * size + k));
+        store(r, keep);
+        store(z, keep + size);
+        store(c, keep + 2 * size);
+        store(g, keep + 3 * size);
+        store(next, h + row * size + k);
+    }
+};
+
+/// The gradients that reach the gates and, but for what the product passes on, the state before.
+template <class T>
+struct GruGradStep {
+    T const *saved, *h_prev, *h_grad;
+    T *x_grad, *hidden_grad, *h_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 4 * size + k;
+        T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = load<V>(keep), z = load<V>(keep + size);
+        V const c = load<V>(keep + 2 * size), g = load<V>(keep + 3 * size);
+        V const d = load<V>(h_grad + row * size + k);
+        V const dc = product(product(d, V(one - z)), V(one - product(c, c)));
+        V const dz = product(product(d, V(load<V>(h_prev + row * size + k) - c)), product(z, V(one - z)));
+        V const dr = product(product(dc, g), product(r, V(one - r)));
+        store(dr, xs);
+        store(dr, gs);
+        store(dz, xs + size);
+        store(dz, gs + size);
+        store(dc, xs + 2 * size);
+        store(product(dc, r), gs + 2 * size);
+        store(product(d, z), h_prev_grad + row * size + k);
+    }
+};
+
+}  // namespace detail
 
 /// One step of a GRU (Cho et al. 2014) in the form of PyTorch and cuDNN, whose reset gate follows the product. With g = h_prev · w + b:
 ///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
@@ -19,77 +78,42 @@ namespace rowan::inline v0 {
 ///          [n, 4 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     6 · n · size² operations, one pass over the gates
-template <class T>
-std::tuple<Tensor<T>, Tensor<T>> gru_unit(Cpu exec, Tensor<T> const& x, Tensor<T> const& h_prev, Tensor<T> const& w,
-                                          Tensor<T> const& b) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
+                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
     detail::check_cell(3, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::ElementLoops<D>::check(exec, x);
     auto const hidden = fc(exec, h_prev, w, b);
-    auto h = Tensor<T>::from_shape({n, size});
-    auto saved = Tensor<T>::from_shape({n, 4 * size});
-    detail::for_rows(exec, n, 3 * size, [&](std::size_t i) {
-        T const *const xs = x.data() + i * 3 * size, *const gs = hidden.data() + i * 3 * size;
-        T const* const before = h_prev.data() + i * size;
-        T *const keep = saved.data() + i * 4 * size, *const out = h.data() + i * size;
-        detail::each_lane<S>(size, [&]<class V>(std::size_t k) {
-            V const one = detail::constant<V>(1.0);
-            V const r = detail::logistic(V(detail::load<V>(xs + k) + detail::load<V>(gs + k)));
-            V const z = detail::logistic(V(detail::load<V>(xs + size + k) + detail::load<V>(gs + size + k)));
-            V const g = detail::load<V>(gs + 2 * size + k);
-            V const c = detail::hyperbolic_tangent(V(detail::load<V>(xs + 2 * size + k) + detail::product(r, g)));
-            V const next = detail::product(V(one - z), c) + detail::product(z, detail::load<V>(before + k));
-            detail::store(r, keep + k);
-            detail::store(z, keep + size + k);
-            detail::store(c, keep + 2 * size + k);
-            detail::store(g, keep + 3 * size + k);
-            detail::store(next, out + k);
-        });
-    });
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
+    detail::GruStep<T> const step{x.data(), hidden.data(), h_prev.data(), saved.data(), h.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     return {std::move(h), std::move(saved)};
 }
 
 /// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
 /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
 /// errors   ShapeError if shapes do not match
-template <class T>
-std::tuple<Tensor<T>, Tensor<T>, Tensor<T>> gru_unit_grad(Cpu exec, Tensor<T> const& saved, Tensor<T> const& h_prev,
-                                                          Tensor<T> const& w, Tensor<T> const& h_grad) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                                                                   Tensor<T, D> const& h_grad) {
     detail::check_rank("h_prev", h_prev, 2);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::check_rows_like("saved", saved, n, 4 * size);
     detail::check_rows_like("h_grad", h_grad, n, size);
     detail::check_rows_like("w", w, size, 3 * size);
-    auto x_grad = Tensor<T>::from_shape({n, 3 * size});
-    auto hidden_grad = Tensor<T>::from_shape({n, 3 * size});
-    auto h_prev_grad = Tensor<T>::from_shape({n, size});
-    detail::for_rows(exec, n, 3 * size, [&](std::size_t i) {
-        T const *const keep = saved.data() + i * 4 * size, *const before = h_prev.data() + i * size;
-        T const* const out = h_grad.data() + i * size;
-        T *const xs = x_grad.data() + i * 3 * size, *const gs = hidden_grad.data() + i * 3 * size;
-        T* const back = h_prev_grad.data() + i * size;
-        detail::each_lane<S>(size, [&]<class V>(std::size_t k) {
-            V const one = detail::constant<V>(1.0);
-            V const r = detail::load<V>(keep + k), z = detail::load<V>(keep + size + k);
-            V const c = detail::load<V>(keep + 2 * size + k), g = detail::load<V>(keep + 3 * size + k);
-            V const d = detail::load<V>(out + k);
-            V const dc = detail::product(detail::product(d, V(one - z)), V(one - detail::product(c, c)));
-            V const dz =
-                detail::product(detail::product(d, V(detail::load<V>(before + k) - c)), detail::product(z, V(one - z)));
-            V const dr = detail::product(detail::product(dc, g), detail::product(r, V(one - r)));
-            detail::store(dr, xs + k);
-            detail::store(dr, gs + k);
-            detail::store(dz, xs + size + k);
-            detail::store(dz, gs + size + k);
-            detail::store(dc, xs + 2 * size + k);
-            detail::store(detail::product(dc, r), gs + 2 * size + k);
-            detail::store(detail::product(d, z), back + k);
-        });
-    });
+    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::GruGradStep<T> const step{saved.data(),       h_prev.data(),      h_grad.data(), x_grad.data(),
+                                      hidden_grad.data(), h_prev_grad.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     if (size != 0)
-        detail::multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size}, {w.data(), 3 * size, true},
-                            h_prev_grad.data(), true);
+        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
     return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
 }
 

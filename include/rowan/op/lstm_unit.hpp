@@ -8,9 +8,78 @@
 #include <cstddef>
 #include <string_view>
 #include <tuple>
-#include <type_traits>
+#include <utility>
 
 namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The gates of one step, the next cell and state.
+template <class T>
+struct LstmStep {
+    T const *x, *hidden, *c_prev;
+    T *saved, *h, *c;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T* const keep = saved + row * 5 * size + k;
+        V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
+        V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
+        V const now = product(f, load<V>(c_prev + row * size + k)) + product(i, u);
+        V const t = hyperbolic_tangent(now);
+        store(i, keep);
+        store(f, keep + size);
+        store(u, keep + 2 * size);
+        store(o, keep + 3 * size);
+        store(t, keep + 4 * size);
+        store(now, c + row * size + k);
+        store(product(o, t), h + row * size + k);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V gate(std::size_t row, std::size_t j, std::size_t k) const {
+        std::size_t const at = (row * 4 + j) * size + k;
+        return V(load<V>(x + at) + load<V>(hidden + at));
+    }
+};
+
+/// The gradients that reach the gates and the cell before.
+template <class T>
+struct LstmGradStep {
+    T const *saved, *c_prev, *h_grad, *c_grad;
+    T *x_grad, *c_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 5 * size + k;
+        T* const xs = x_grad + row * 4 * size + k;
+        std::size_t const here = row * size + k;
+        V const one = constant<V>(1.0);
+        V const i = load<V>(keep), f = load<V>(keep + size);
+        V const u = load<V>(keep + 2 * size), o = load<V>(keep + 3 * size);
+        V const t = load<V>(keep + 4 * size), dh = load<V>(h_grad + here);
+        V const dc = load<V>(c_grad + here) + product(product(dh, o), V(one - product(t, t)));
+        store(product(product(dc, u), slope(i)), xs);
+        store(product(product(dc, load<V>(c_prev + here)), slope(f)), xs + size);
+        store(product(product(dc, i), V(one - product(u, u))), xs + 2 * size);
+        store(product(product(dh, t), slope(o)), xs + 3 * size);
+        store(product(dc, f), c_prev_grad + here);
+    }
+
+    /// of a sigmoid whose value is y
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& y) {
+        return product(y, V(constant<V>(1.0) - y));
+    }
+};
+
+}  // namespace detail
 
 /// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
 ///     i = sigmoid(g_i);  f = sigmoid(g_f);  u = tanh(g_u);  o = sigmoid(g_o);  c = f · c_prev + i · u;  h = o · tanh(c)
@@ -19,75 +88,41 @@ namespace rowan::inline v0 {
 ///          -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     8 · n · size² operations, one pass over the gates
-template <class T>
-std::tuple<Tensor<T>, Tensor<T>, Tensor<T>> lstm_unit(Cpu exec, Tensor<T> const& x, Tensor<T> const& h_prev,
-                                                      Tensor<T> const& c_prev, Tensor<T> const& w, Tensor<T> const& b) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
+                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
     detail::check_cell(4, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::check_rows_like("c_prev", c_prev, n, size);
+    detail::ElementLoops<D>::check(exec, x, c_prev);
     auto const hidden = fc(exec, h_prev, w, b);
-    auto h = Tensor<T>::from_shape({n, size});
-    auto c = Tensor<T>::from_shape({n, size});
-    auto saved = Tensor<T>::from_shape({n, 5 * size});
-    detail::for_rows(exec, n, 4 * size, [&](std::size_t row) {
-        T const *const xs = x.data() + row * 4 * size, *const gs = hidden.data() + row * 4 * size;
-        T const* const before = c_prev.data() + row * size;
-        T *const keep = saved.data() + row * 5 * size, *const out = h.data() + row * size,
-                 *const cell = c.data() + row * size;
-        detail::each_lane<S>(size, [&]<class V>(std::size_t k) {
-            auto const gate = [&](std::size_t j) {
-                return V(detail::load<V>(xs + j * size + k) + detail::load<V>(gs + j * size + k));
-            };
-            V const i = detail::logistic(gate(0)), f = detail::logistic(gate(1));
-            V const u = detail::hyperbolic_tangent(gate(2)), o = detail::logistic(gate(3));
-            V const now = detail::product(f, detail::load<V>(before + k)) + detail::product(i, u);
-            V const t = detail::hyperbolic_tangent(now);
-            detail::store(i, keep + k);
-            detail::store(f, keep + size + k);
-            detail::store(u, keep + 2 * size + k);
-            detail::store(o, keep + 3 * size + k);
-            detail::store(t, keep + 4 * size + k);
-            detail::store(now, cell + k);
-            detail::store(detail::product(o, t), out + k);
-        });
-    });
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto c = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
+    detail::LstmStep<T> const step{x.data(), hidden.data(), c_prev.data(), saved.data(), h.data(), c.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(h), std::move(c), std::move(saved)};
 }
 
 /// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
 /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
 /// errors   ShapeError if shapes do not match
-template <class T>
-std::tuple<Tensor<T>, Tensor<T>> lstm_unit_grad(Cpu exec, Tensor<T> const& saved, Tensor<T> const& c_prev,
-                                                Tensor<T> const& h_grad, Tensor<T> const& c_grad) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                      Tensor<T, D> const& c_grad) {
     detail::check_rank("c_prev", c_prev, 2);
     std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
     detail::check_rows_like("saved", saved, n, 5 * size);
     detail::check_rows_like("h_grad", h_grad, n, size);
     detail::check_rows_like("c_grad", c_grad, n, size);
-    auto x_grad = Tensor<T>::from_shape({n, 4 * size});
-    auto c_prev_grad = Tensor<T>::from_shape({n, size});
-    detail::for_rows(exec, n, 4 * size, [&](std::size_t row) {
-        T const *const keep = saved.data() + row * 5 * size, *const before = c_prev.data() + row * size;
-        T const *const dhs = h_grad.data() + row * size, *const dcs = c_grad.data() + row * size;
-        T *const xs = x_grad.data() + row * 4 * size, *const back = c_prev_grad.data() + row * size;
-        detail::each_lane<S>(size, [&]<class V>(std::size_t k) {
-            V const one = detail::constant<V>(1.0);
-            V const i = detail::load<V>(keep + k), f = detail::load<V>(keep + size + k);
-            V const u = detail::load<V>(keep + 2 * size + k), o = detail::load<V>(keep + 3 * size + k);
-            V const t = detail::load<V>(keep + 4 * size + k), dh = detail::load<V>(dhs + k);
-            V const dc =
-                detail::load<V>(dcs + k) + detail::product(detail::product(dh, o), V(one - detail::product(t, t)));
-            auto const slope = [&](V const& y) { return detail::product(y, V(one - y)); };
-            detail::store(detail::product(detail::product(dc, u), slope(i)), xs + k);
-            detail::store(detail::product(detail::product(dc, detail::load<V>(before + k)), slope(f)), xs + size + k);
-            detail::store(detail::product(detail::product(dc, i), V(one - detail::product(u, u))), xs + 2 * size + k);
-            detail::store(detail::product(detail::product(dh, t), slope(o)), xs + 3 * size + k);
-            detail::store(detail::product(dc, f), back + k);
-        });
-    });
+    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::LstmGradStep<T> const step{saved.data(),  c_prev.data(),      h_grad.data(), c_grad.data(),
+                                       x_grad.data(), c_prev_grad.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(x_grad), std::move(c_prev_grad)};
 }
 

@@ -1,6 +1,7 @@
 // rowan/op/matmul.hpp: matmul, the product of two matrices, and its operators.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/matmul.hpp>
@@ -16,9 +17,10 @@ namespace rowan::inline v0 {
 /// The product x · y, either of them transposed where its flag says so.
 /// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
 /// errors   ShapeError if one is no matrix or the inner dims differ
-/// cost     2 · n · k · m operations; the same bits for any number of threads
-template <class T>
-Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpose_x = false, bool transpose_y = false) {
+/// cost     2 · n · k · m operations; the same bits for any number of threads. On Cuda those of cuBLAS
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
+                    bool transpose_y = false) {
     detail::check_rank("x", x, 2);
     detail::check_rank("y", y, 2);
     std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
@@ -27,9 +29,10 @@ Tensor<T> matmul(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, bool transpos
         throw ShapeError(transpose_y ? "y.shape(1)" : "y.shape(0)", std::to_string(inner),
                          std::to_string(k) + ", the inner dim of x");
     }
-    auto out = Tensor<T>::from_shape({n, m});
-    detail::multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x}, {y.data(), y.shape(1), transpose_y},
-                        out.data(), false);
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {n, m});
+    detail::Products<D>::template multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x},
+                                              {y.data(), y.shape(1), transpose_y}, out.data(), false);
     return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
@@ -17,24 +18,38 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/sum_rows.hpp.
+template <class D>
+struct ColumnSums;
+
+template <>
+struct ColumnSums<Cpu> {
+    template <class T>
+    static void sum(Cpu, std::size_t n, std::size_t width, T const* x, T* out) {
+        using S = sum_t<T>;
+        Buffer<std::int64_t> positions(n);
+        std::iota(positions.begin(), positions.end(), std::int64_t{0});
+        BlockSum<T, S> sum(x, width, n);
+        copy_lanes<S>(width, sum(positions.data(), n, 0), out);
+    }
+};
+
+}  // namespace detail
+
 /// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x
-template <class T>
-Tensor<T> sum_rows(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));
+template <class T, device D>
+Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+    detail::ElementLoops<D>::check(exec, x);
     detail::check_rows("x", x);
-    typename Tensor<T>::shape_type shape;
+    typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
-    auto out = Tensor<T>::zeros(shape);
-    std::size_t const n = x.shape(0);
-    if (n == 0) return out;
-    detail::Buffer<std::int64_t> positions(n);
-    std::iota(positions.begin(), positions.end(), std::int64_t{0});
-    detail::BlockSum<T, S> sum(x.data(), x.row_size(), n);
-    detail::copy_lanes<S>(x.row_size(), sum(positions.data(), n, 0), out.data());
+    auto out = detail::new_zeros<T>(exec, shape);
+    if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
     return out;
 }
 
@@ -46,15 +61,15 @@ Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
 /// Copies of a row: the adjoint of sum_rows.
 /// shapes   row [...], like [n, ...] -> the shape of like
 /// errors   ShapeError if row is not of the shape of like's rows
-template <class T>
-Tensor<T> expand_rows(Cpu exec, Tensor<T> const& row, Tensor<T> const& like) {
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
     detail::check_rows("like", like);
-    static_cast<void>(thread_count(exec));
+    detail::ElementLoops<D>::check(exec, row, like);
     if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
         throw ShapeError("row.shape()", detail::shape_text(row.shape()),
                          "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = Tensor<T>::from_shape(like.shape());
-    for (std::size_t i = 0; i < like.shape(0); ++i) std::copy_n(row.data(), row.size(), out.data() + i * row.size());
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
     return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/thrust/detail/copy_rows.hpp>
 #include <rowan/thrust/detail/lane.hpp>
 #include <rowan/thrust/detail/storage.hpp>
 #include <rowan/thrust/detail/system.hpp>
@@ -69,6 +70,10 @@ struct StepElement {
     }
 };
 
+struct FirstRow {
+    ROWAN_HD std::int64_t operator()(std::size_t) const { return 0; }
+};
+
 template <class System>
 struct ElementLoops<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
@@ -100,6 +105,11 @@ struct ElementLoops<ThrustDevice<System>> {
     template <class F>
     static void each(Device const& exec, std::size_t n, std::size_t, F const& f) {
         launch(exec, n, f);
+    }
+
+    template <class T>
+    static void repeat_row(Device const& exec, std::size_t rows, std::size_t width, T const* from, T* to) {
+        copy_device_rows(exec, rows, width * sizeof(T), from, to, FirstRow{}, SameRow{});
     }
 
     template <class S, class Step>

@@ -3,3 +3,5 @@
 
 #include <rowan/op.hpp>
 #include <rowan/thrust/elementwise.hpp>
+#include <rowan/thrust/matmul.hpp>
+#include <rowan/thrust/sum_rows.hpp>

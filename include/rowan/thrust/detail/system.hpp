@@ -22,6 +22,8 @@ template <class System>
 struct ThrustSystem {
     using Exec = ThrustDevice<System>;
 
+    static constexpr bool in_host_memory = true;
+
     /// Where memory lies, and whether a call on `exec` may use it.
     struct Place {};
     static Place here() { return {}; }
@@ -62,6 +64,12 @@ struct ThrustSystem {
     static void inclusive_scan(Exec const& exec, std::size_t n, std::int64_t* numbers) {
         ::thrust::inclusive_scan(thrust_policy(exec), numbers, numbers + n, numbers);
     }
+};
+
+/// Is its memory the host's?
+template <class System>
+inline constexpr bool in_host_memory = requires {
+    ThrustSystem<System>::in_host_memory;
 };
 
 template <class Device>

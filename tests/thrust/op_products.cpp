@@ -1,0 +1,141 @@
+// tests/thrust/op_products.cpp: products of matrices, sums of rows and the cells of recurrent nets on devices: the bits of Cpu, but for
+// products on Cuda, which are cuBLAS's.
+#include <rowan/thrust/op.hpp>
+
+#include "devices.hpp"
+
+#ifdef __CUDACC__
+#include <rowan/thrust/cublas.hpp>
+#endif
+
+#include <cmath>
+#include <tuple>
+
+namespace op_products {
+
+using device::filled, device::positive, device::same_bits, device::Shape;
+using rowan::Cpu, rowan::Tensor, rowan::to_device, rowan::to_host;
+
+template <class T>
+constexpr double tolerance() {
+    return sizeof(T) == 8 ? 1e-12 : sizeof(T) == 4 ? 1e-5 : 2e-2;
+}
+
+/// Is `a` what a product on Cpu gave? The host's systems have its bits.
+template <class T, class D>
+bool same_product(Tensor<T, D> const& a, Tensor<T> const& b) {
+#ifdef __CUDACC__
+    auto const host = to_host(a);
+    if (host.shape() != b.shape()) return false;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        auto const x = static_cast<double>(rowan::dtype<T>::widen(host.data()[i])), y = static_cast<double>(rowan::dtype<T>::widen(b.data()[i]));
+        if (!(std::abs(x - y) <= tolerance<T>() * (1 + std::abs(y)))) return false;
+    }
+    return true;
+#else
+    return same_bits(a, b);
+#endif
+}
+
+template <class D, class... T>
+bool same_products(std::tuple<Tensor<T, D>...> const& a, std::tuple<Tensor<T>...> const& b) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+        return (same_product(std::get<i>(a), std::get<i>(b)) && ...);
+    }(std::index_sequence_for<T...>{});
+}
+
+template <class T, class D>
+void products() {
+    for (auto const& [n, k, m] : {std::tuple<std::size_t, std::size_t, std::size_t>{3, 4, 5}, {1, 1, 1}, {0, 3, 2}, {2, 0, 3}, {3, 2, 0}, {65, 33, 17}, {16, 64, 128}}) {
+        auto const x = positive<T>({n, k}, 1), y = positive<T>({k, m}, 2), xt = positive<T>({k, n}, 3), yt = positive<T>({m, k}, 4), b = positive<T>({m}, 5);
+        auto const on = [](auto const& t) { return to_device<D>(t); };
+        CHECK(same_product(rowan::mul_op::run(D{}, on(x), on(y)), rowan::mul_op::run(Cpu{}, x, y)));
+        CHECK(same_product(rowan::mul_nt_op::run(D{}, on(x), on(yt)), rowan::mul_nt_op::run(Cpu{}, x, yt)));
+        CHECK(same_product(rowan::mul_tn_op::run(D{}, on(xt), on(y)), rowan::mul_tn_op::run(Cpu{}, xt, y)));
+        CHECK(same_product(rowan::fc_op::run(D{}, on(x), on(y), on(b)), rowan::fc_op::run(Cpu{}, x, y, b)));
+    }
+}
+
+template <class T, class D>
+void row_sums() {
+    for (std::size_t const n : {0u, 1u, 2u, 63u, 64u, 65u, 128u, 129u, 4096u, 4097u, 5000u}) {
+        for (std::size_t const width : {0u, 1u, 3u, 4u, 16u}) {
+            auto const x = filled<T>({n, width}, static_cast<unsigned>(n + width));
+            CHECK(same_bits(rowan::sum_rows_op::run(D{}, to_device<D>(x)), rowan::sum_rows(x)));
+        }
+    }
+    auto const x = filled<T>({70, 2, 4}, 1), row = filled<T>({2, 4}, 2);
+    CHECK(same_bits(rowan::sum_rows(to_device<D>(x)), rowan::sum_rows(x)));
+    CHECK(same_bits(rowan::expand_rows_op::run(D{}, to_device<D>(row), to_device<D>(x)), rowan::expand_rows(Cpu{}, row, x)));
+}
+
+template <class T, class D>
+void cells() {
+    for (std::size_t const n : {0u, 1u, 3u, 65u}) {
+        for (std::size_t const size : {0u, 1u, 5u, 16u}) {
+            auto const on = [](auto const& t) { return to_device<D>(t); };
+            auto const h = positive<T>({n, size}, 1), c = positive<T>({n, size}, 2), h_grad = positive<T>({n, size}, 3), c_grad = positive<T>({n, size}, 4);
+            {
+                auto const x = positive<T>({n, 3 * size}, 5), w = positive<T>({size, 3 * size}, 6), b = positive<T>({3 * size}, 7);
+                auto const want = rowan::gru_unit_op::run(Cpu{}, x, h, w, b);
+                CHECK(same_products(rowan::gru_unit_op::run(D{}, on(x), on(h), on(w), on(b)), want));
+                auto const saved = std::get<1>(want);
+                CHECK(same_products(rowan::gru_unit_grad_op::run(D{}, on(saved), on(h), on(w), on(h_grad)), rowan::gru_unit_grad_op::run(Cpu{}, saved, h, w, h_grad)));
+            }
+            auto const x = positive<T>({n, 4 * size}, 5), w = positive<T>({size, 4 * size}, 6), b = positive<T>({4 * size}, 7);
+            auto const want = rowan::lstm_unit_op::run(Cpu{}, x, h, c, w, b);
+            CHECK(same_products(rowan::lstm_unit_op::run(D{}, on(x), on(h), on(c), on(w), on(b)), want));
+            auto const saved = std::get<2>(want);
+            CHECK(same_products(rowan::lstm_unit_grad_op::run(D{}, on(saved), on(c), on(h_grad), on(c_grad)), rowan::lstm_unit_grad_op::run(Cpu{}, saved, c, h_grad, c_grad)));
+        }
+    }
+}
+
+TEMPLATE_TEST_CASE("products on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    products<float, TestType>();
+    products<double, TestType>();
+    products<rowan::bfloat16, TestType>();
+    products<rowan::float16, TestType>();
+    products<std::int32_t, TestType>();
+}
+
+TEMPLATE_TEST_CASE("products on a device give what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    Tensor<float, D> const x{{1, 2, 3}, {4, 5, 6}}, y{{1, 0}, {0, 1}, {2, 2}}, b{10, 20};
+    CHECK(same_bits(rowan::matmul(x, y), Tensor<float>{{7, 8}, {16, 17}}));
+    CHECK(same_bits(rowan::fc(x, y, b), Tensor<float>{{17, 28}, {26, 37}}));
+    CHECK(same_bits(rowan::matmul(x, x, false, true), Tensor<float>{{14, 32}, {32, 77}}));
+    CHECK(same_bits(rowan::matmul(x, x, true, false), Tensor<float>{{17, 22, 27}, {22, 29, 36}, {27, 36, 45}}));
+    CHECK(same_bits(rowan::matmul(y, x, true, true), Tensor<float>{{7, 16}, {8, 17}}));
+}
+
+TEMPLATE_TEST_CASE("sums of rows on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    row_sums<float, TestType>();
+    row_sums<double, TestType>();
+    row_sums<rowan::bfloat16, TestType>();
+    row_sums<std::int64_t, TestType>();
+}
+
+TEMPLATE_TEST_CASE("cells of recurrent nets on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    cells<float, TestType>();
+    cells<double, TestType>();
+    cells<rowan::bfloat16, TestType>();
+}
+
+TEMPLATE_TEST_CASE("products and cells on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    using rowan::ShapeError;
+    Tensor<float, D> const x{{1, 2, 3}}, w{{1, 2}, {3, 4}}, b{1, 2}, flat{1, 2, 3};
+    CHECK_THROWS_AS(rowan::matmul(x, w), ShapeError);
+    CHECK_THROWS_AS(rowan::matmul(flat, w), ShapeError);
+    CHECK_THROWS_AS(rowan::fc(x, w, b), ShapeError);
+    CHECK_THROWS_AS(rowan::fc(w, w, flat), ShapeError);
+    CHECK_THROWS_AS((rowan::sum_rows(Tensor<float, D>::full({}, 1))), ShapeError);
+    CHECK_THROWS_AS(rowan::expand_rows(D{}, flat, w), ShapeError);
+    CHECK_THROWS_AS(rowan::gru_unit(D{}, x, w, w, b), ShapeError);
+    CHECK_THROWS_AS(rowan::gru_unit_grad(D{}, x, w, w, w), ShapeError);
+    CHECK_THROWS_AS(rowan::lstm_unit(D{}, x, w, w, w, b), ShapeError);
+    CHECK_THROWS_AS(rowan::lstm_unit_grad(D{}, x, w, w, w), ShapeError);
+}
+
+}  // namespace op_products
