@@ -81,6 +81,24 @@ struct ElementLoops<Cpu> {
         });
     }
 
+    /// f(f.of_row(row), row, column) for all elements of rows.
+    template <class F>
+    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                auto const row = f.of_row(begin);
+                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
+            }
+        });
+    }
+
+    /// The value everywhere in rows.
+    template <class T>
+    static void fill(Cpu exec, std::size_t rows, std::size_t width, T* to, T value) {
+        for_ranges(exec, rows, width,
+                   [&](std::size_t begin, std::size_t end) { std::fill(to + begin * width, to + end * width, value); });
+    }
+
     /// Copies of a row.
     template <class T>
     static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {

@@ -1,6 +1,7 @@
 // rowan/op/accuracy.hpp: accuracy, how many rows have their largest number where the label is.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -27,6 +28,25 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
+/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/accuracy.hpp.
+template <class D>
+struct RightRows;
+
+template <>
+struct RightRows<Cpu> {
+    template <class T, class I>
+    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, double* out) {
+        std::atomic<std::size_t> right{0};
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i)
+                count += is_first_largest<sum_t<T>>(classes, x + i * classes, static_cast<std::size_t>(label[i]));
+            right += count;
+        });
+        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+    }
+};
+
 }  // namespace detail
 
 /// The share of rows of x whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. A row with a NaN
@@ -34,23 +54,16 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
 /// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     at most one read of x
-template <class T, id_type I>
-Tensor<double> accuracy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label) {
+template <class T, id_type I, device D>
+Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
     detail::check_rank("x", x, 2);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_one_per_row("label", label, n);
-    detail::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
-    std::atomic<std::size_t> right{0};
-    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-        std::size_t count = 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            auto const k = static_cast<std::size_t>(label.data()[i]);
-            count += detail::is_first_largest<detail::sum_t<T>>(classes, x.data() + i * classes, k);
-        }
-        right += count;
-    });
-    double const share = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
-    return Tensor<double>::full({1}, share);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+    auto share = detail::new_tensor<double>(exec, {1});
+    detail::RightRows<D>::share(exec, n, classes, x.data(), label.data(), share.data());
+    return share;
 }
 
 template <class T, class I, class Device>

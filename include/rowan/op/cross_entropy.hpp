@@ -1,7 +1,7 @@
 // rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
@@ -12,7 +12,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -25,40 +24,113 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// One label for each row of x, in [0, classes).
-template <class T, id_type I>
-void check_labels(Cpu exec, char const* field, Tensor<T> const& x, Tensor<I> const& label) {
+template <class T, id_type I, class D>
+void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
     check_rank(field, x, 2);
     check_one_per_row("label", label, x.shape(0));
-    check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
+    ElementLoops<D>::check(exec, x, label);
+    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
 }
 
-template <class T>
-void check_soft_labels(Tensor<T> const& x, Tensor<T> const& label) {
+template <class T, class D>
+void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
     check_rank("x", x, 2);
     check_same_shape("label", label, x);
 }
+
+/// -log(x) where the label is.
+template <class T, class I>
+struct LabelLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using std::log;
+        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
+        losses[row] = constant<sum_t<T>>(0.0) - log(load<sum_t<T>>(p));
+    }
+};
+
+/// Its gradient, -grad / x.
+template <class T, class I>
+struct LabelLossGrad {
+    T const* x;
+    I const* label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
+        store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
+    }
+};
+
+/// Is it 0? A NaN is not.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool is_zero(S const& x) {
+    S const zero = constant<S>(0.0);
+    return !(x < zero) && !(x > zero) && !(x != x);
+}
+
+/// label · log(x), and 0 where the label is 0.
+template <class T>
+struct SoftLabelTerm {
+    T const *x, *label;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
+        using std::log;
+        using S = sum_t<T>;
+        S const share = load<S>(label + at);
+        return is_zero(share) ? constant<S>(0.0) : product(share, S(log(load<S>(x + at))));
+    }
+};
+
+/// Its gradient with the sign of a loss, -grad · label / x.
+template <class T>
+struct SoftLabelGrad {
+    T const *x, *label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + column;
+        S const share = load<S>(label + at);
+        store(is_zero(share) ? constant<S>(0.0) : S(quotient(product(share, g), load<S>(x + at))), to + at);
+    }
+};
 
 }  // namespace detail
 
 /// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
 /// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
-/// softmax_with_cross_entropy has none.
+/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     O(n); the same bits for any number of threads
-template <class T, id_type I>
-Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label, Reduction reduction = Reduction::mean) {
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                           Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
     detail::check_labels(exec, "x", x, label);
-    detail::Buffer<S> losses(x.shape(0));
-    detail::for_ranges(exec, losses.size(), 1, [&](std::size_t begin, std::size_t end) {
-        using std::log;
-        for (std::size_t i = begin; i < end; ++i) {
-            T const* const p = x.data() + i * x.shape(1) + static_cast<std::size_t>(label.data()[i]);
-            losses[i] = detail::constant<S>(0.0) - log(detail::load<S>(p));
-        }
-    });
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::ElementLoops<D>::each(exec, n, 1,
+                                  detail::LabelLoss<T, I>{x.data(), label.data(), losses.data(), x.shape(1)});
     return detail::reduce<T>(exec, reduction, losses);
 }
 
@@ -66,27 +138,17 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label, Re
 /// shapes   x [n, classes], label the same -> [1], or [n] without reduction
 /// errors   ShapeError if x is no matrix or label has another shape
 /// cost     one read of both; the same bits for any number of threads
-template <class T>
-Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<T> const& label, Reduction reduction = Reduction::mean) {
+template <class T, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                           Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
     detail::check_soft_labels(x, label);
-    std::size_t const classes = x.shape(1);
-    detail::Buffer<S> losses(x.shape(0));
-    detail::for_ranges(exec, losses.size(), classes, [&](std::size_t begin, std::size_t end) {
-        using std::log;
-        S const zero = detail::constant<S>(0.0);
-        detail::Buffer<S> terms(classes);
-        for (std::size_t i = begin; i < end; ++i) {
-            for (std::size_t k = 0; k < classes; ++k) {
-                S const share = detail::load<S>(label.data() + i * classes + k);
-                bool const none = !(share < zero) && !(share > zero) && !(share != share);
-                terms[k] = none ? zero : detail::product(share, S(log(detail::load<S>(x.data() + i * classes + k))));
-            }
-            S const* const t = terms.data();
-            losses[i] = zero - detail::interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
-        }
-    });
+    detail::ElementLoops<D>::check(exec, x, label);
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftLabelTerm<T> const term{x.data(), label.data()};
+    detail::MatrixRows<D>::template negative_sums<S>(exec, n, x.shape(1), term, losses.data());
     return detail::reduce<T>(exec, reduction, losses);
 }
 
@@ -94,25 +156,21 @@ Tensor<T> cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<T> const& label, Re
 /// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as cross_entropy; ShapeError if out_grad has another shape
 /// cost     one write of the result
-template <class T, id_type I>
-Tensor<T> cross_entropy_grad(Cpu exec, Tensor<T> const& x, Tensor<I> const& label, Tensor<T> const& out_grad,
-                             Reduction reduction = Reduction::mean) {
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, out_grad);
     std::size_t const classes = x.shape(1);
-    auto x_grad = Tensor<T>::from_shape(x.shape());
-    T* const to = x_grad.data();
-    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-        std::fill(to + begin * classes, to + end * classes, dtype<T>::narrow(detail::constant<S>(0.0)));
-        for (std::size_t i = begin; i < end; ++i) {
-            std::size_t const at = i * classes + static_cast<std::size_t>(label.data()[i]);
-            S const g = detail::loss_grad(out_grad, reduction, i, n) / detail::load<S>(x.data() + at);
-            detail::store(S(detail::constant<S>(0.0) - g), to + at);
-        }
-    });
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::ElementLoops<D>::fill(exec, n, classes, x_grad.data(), dtype<T>::narrow(detail::constant<S>(0.0)));
+    detail::ElementLoops<D>::each(exec, n, 1,
+                                  detail::LabelLossGrad<T, I>{x.data(), label.data(), grads, x_grad.data(), classes});
     return x_grad;
 }
 
@@ -120,27 +178,18 @@ Tensor<T> cross_entropy_grad(Cpu exec, Tensor<T> const& x, Tensor<I> const& labe
 /// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   ShapeError if x is no matrix or the shapes do not match
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> cross_entropy_grad(Cpu exec, Tensor<T> const& x, Tensor<T> const& label, Tensor<T> const& out_grad,
-                             Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
+template <class T, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: probabilities are fractions");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
-    auto x_grad = Tensor<T>::from_shape(x.shape());
-    T* const to = x_grad.data();
-    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-        S const zero = detail::constant<S>(0.0);
-        for (std::size_t i = begin; i < end; ++i) {
-            S const g = zero - detail::loss_grad(out_grad, reduction, i, n);
-            for (std::size_t at = i * classes; at < (i + 1) * classes; ++at) {
-                S const share = detail::load<S>(label.data() + at);
-                bool const none = !(share < zero) && !(share > zero) && !(share != share);
-                detail::store(none ? zero : S(detail::product(share, g) / detail::load<S>(x.data() + at)), to + at);
-            }
-        }
-    });
+    detail::ElementLoops<D>::check(exec, x, label, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::ElementLoops<D>::each_element(
+        exec, n, classes, detail::SoftLabelGrad<T>{x.data(), label.data(), grads, x_grad.data(), classes});
     return x_grad;
 }
 

@@ -1,6 +1,7 @@
 // rowan/op/mse.hpp: mse, the mean of squared differences.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -8,7 +9,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -17,41 +17,71 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// (a - b) · factor
+template <class S>
+struct times_difference {
+    S factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return product(V(a - b), V(factor));
+    }
+};
+
+/// The same where the factor, twice the gradient of the mean, lies in the memory of a device.
+template <class T>
+struct mse_grad_formula {
+    LossGrads<T> grads;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return times_difference<V>{product(constant<V>(2.0), V(grads(0)))}(a, b);
+    }
+};
+
+}  // namespace detail
+
 /// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of 4096 elements, each
 /// in 16 interleaved parts, and added in the same way.
 /// shapes   x [...], y [...] -> [1]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
-template <class T>
-Tensor<T> mse(Cpu exec, Tensor<T> const& x, Tensor<T> const& y) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse: a mean has fractions, convert x and y to a type that has them");
+template <class T, device D>
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::mse: a mean has fractions, convert x and y to a type that has them");
     detail::check_same_shape("y", y, x);
-    T const *const a = x.data(), *const b = y.data();
-    S const total = detail::blocked_sum<S>(exec, x.size(), [&](std::size_t begin, std::size_t end) {
-        std::array<S, detail::sum_block> squares;
-        auto const square = []<class V>(V const& p, V const& q) { return detail::product(V(p - q), V(p - q)); };
-        detail::zip_lanes<S>(square, end - begin, squares.data(), a + begin, b + begin);
-        S const* const s = squares.data();
-        return detail::interleaved_sum<S>(end - begin, s, [](auto const& v) { return v; });
-    });
-    return Tensor<T>::full({1}, dtype<T>::narrow(detail::mean_of(total, x.size())));
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {1});
+    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    return out;
 }
 
 /// The gradients of x and of y: 2 · (x - y) · out_grad / size, and the same with the other sign.
 /// shapes   x [...], y [...], out_grad [1] -> both [...]
 /// errors   ShapeError if the shapes do not match
 /// cost     two reads of both and two writes
-template <class T>
-std::tuple<Tensor<T>, Tensor<T>> mse_grad(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, Tensor<T> const& out_grad) {
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
-    S const g = detail::loss_grad(out_grad, Reduction::mean, 0, x.size());
-    S const factor = detail::product(detail::constant<S>(2.0), g);
-    auto const formula = [&]<class V>(V const& a, V const& b) { return detail::product(V(a - b), V(factor)); };
-    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
+    detail::LossGrads<T> const grads{out_grad.data(), Reduction::mean, x.size()};
+    auto const both = [&](auto const& formula) -> std::tuple<Tensor<T, D>, Tensor<T, D>> {
+        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
+    };
+    detail::ElementLoops<D>::check(exec, out_grad);
+    if constexpr (detail::is_cpu<D>) {
+        return both(detail::times_difference<S>{detail::product(detail::constant<S>(2.0), grads(0))});
+    } else {
+        return both(detail::mse_grad_formula<T>{grads});
+    }
 }
 
 template <class T, class Device>

@@ -1,6 +1,7 @@
 // rowan/op/softmax.hpp: softmax, the numbers of a row as shares of 1.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -9,9 +10,7 @@
 #include <rowan/op/registry.hpp>
 
 #include <concepts>
-#include <cstddef>
 #include <string_view>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -20,24 +19,15 @@ namespace rowan::inline v0 {
 /// shapes   x [n, classes] -> [n, classes]
 /// errors   ShapeError if x is no matrix
 /// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads
-template <class T>
-Tensor<T> softmax(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::softmax: integers have no softmax, convert x to a type with fractions");
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::softmax: integers have no softmax, convert x to a type with fractions");
     detail::check_rank("x", x, 2);
-    std::size_t const classes = x.shape(1);
-    auto out = Tensor<T>::from_shape(x.shape());
-    if (classes == 0) return out;
-    T const* const from = x.data();
-    T* const to = out.data();
-    detail::for_ranges(exec, x.shape(0), classes, [&](std::size_t begin, std::size_t end) {
-        std::vector<S> e(classes);
-        for (std::size_t i = begin; i < end; ++i) {
-            T const* const row = from + i * classes;
-            S const total = detail::exponentials<S>(classes, row, detail::largest<S>(classes, row), e.data());
-            detail::normalise<S>(classes, e.data(), total, to + i * classes);
-        }
-    });
+    detail::ElementLoops<D>::check(exec, x);
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, x.shape(0), x.shape(1), x.data(), out.data(), detail::NoRowLoss{});
     return out;
 }
 
@@ -45,28 +35,16 @@ Tensor<T> softmax(Cpu exec, Tensor<T> const& x) {
 /// shapes   both [n, classes] -> [n, classes]
 /// errors   ShapeError if out is no matrix or the shapes differ
 /// cost     two reads of both and one write of the result, memory for a row of each thread
-template <class T>
-Tensor<T> softmax_grad(Cpu exec, Tensor<T> const& out, Tensor<T> const& out_grad) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::softmax_grad: integers have no softmax");
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");
     detail::check_rank("out", out, 2);
     detail::check_same_shape("out_grad", out_grad, out);
-    std::size_t const classes = out.shape(1);
-    auto x_grad = Tensor<T>::from_shape(out.shape());
-    T const *const y = out.data(), *const g = out_grad.data();
-    T* const to = x_grad.data();
-    detail::for_ranges(exec, out.shape(0), classes, [&](std::size_t begin, std::size_t end) {
-        std::vector<S> products(classes);
-        auto const times = [](auto const& a, auto const& b) { return detail::product(a, b); };
-        for (std::size_t i = begin; i < end; ++i) {
-            std::size_t const at = i * classes;
-            detail::zip_lanes<S>(times, classes, products.data(), y + at, g + at);
-            S const* const p = products.data();
-            S const dot = detail::interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-            auto const formula = [&]<class V>(V const& a, V const& b) { return detail::product(a, V(b - V(dot))); };
-            detail::zip_lanes<S>(formula, classes, to + at, y + at, g + at);
-        }
-    });
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, out.shape(0), out.shape(1), out.data(), out_grad.data(),
+                                            x_grad.data());
     return x_grad;
 }
 

@@ -1,7 +1,7 @@
 // rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the loss of numbers whose softmax are probabilities.
 #pragma once
 
-#include <rowan/core/allocator.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/matrix_rows.hpp>
@@ -21,33 +21,44 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// The loss of a row, from its largest number and the sum of its exponentials.
+template <class T, class I>
+struct SoftmaxLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+        using std::log;
+        auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
+        losses[row] = log(total) - (found - greatest);
+    }
+};
+
+}  // namespace detail
+
 /// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
 /// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
-/// are formed in 16 interleaved parts, those of losses as by cross_entropy.
+/// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     as softmax
-template <class T, id_type I>
-std::tuple<Tensor<T>, Tensor<T>> softmax_with_cross_entropy(Cpu exec, Tensor<T> const& x, Tensor<I> const& label,
-                                                            Reduction reduction = Reduction::mean) {
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
+                                                                  Tensor<I, D> const& label,
+                                                                  Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::softmax_with_cross_entropy: integers have no softmax, convert x");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
-    auto softmax = Tensor<T>::from_shape(x.shape());
-    detail::Buffer<S> losses(n);
-    T* const to = softmax.data();
-    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-        using std::log;
-        detail::Buffer<S> e(classes);
-        for (std::size_t i = begin; i < end; ++i) {
-            T const* const row = x.data() + i * classes;
-            S const greatest = detail::largest<S>(classes, row);
-            S const total = detail::exponentials<S>(classes, row, greatest, e.data());
-            detail::normalise<S>(classes, e.data(), total, to + i * classes);
-            losses[i] = log(total) - (detail::load<S>(row + label.data()[i]) - greatest);
-        }
-    });
+    auto softmax = detail::new_tensor<T>(exec, x.shape());
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftmaxLoss<T, I> const loss{x.data(), label.data(), losses.data(), classes};
+    if (n != 0) detail::MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), loss);
     return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
 }
 
@@ -55,26 +66,17 @@ std::tuple<Tensor<T>, Tensor<T>> softmax_with_cross_entropy(Cpu exec, Tensor<T> 
 /// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
 /// cost     one read of the softmax and one write of the result
-template <class T, id_type I>
-Tensor<T> softmax_with_cross_entropy_grad(Cpu exec, Tensor<T> const& softmax, Tensor<I> const& label,
-                                          Tensor<T> const& out_grad, Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::softmax_with_cross_entropy_grad: integers have no softmax");
+template <class T, id_type I, device D>
+Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_with_cross_entropy_grad: integers have no softmax");
     detail::check_labels(exec, "softmax", softmax, label);
     std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
-    auto x_grad = Tensor<T>::from_shape(softmax.shape());
-    T* const to = x_grad.data();
-    detail::for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            T const* const p = softmax.data() + i * classes;
-            S const g = detail::loss_grad(out_grad, reduction, i, n);
-            auto const times = [&]<class V>(V const& a) { return detail::product(a, V(g)); };
-            detail::map_lanes<S>(times, classes, p, to + i * classes);
-            auto const k = static_cast<std::size_t>(label.data()[i]);
-            detail::store(times(S(detail::load<S>(p + k) - detail::constant<S>(1.0))), to + i * classes + k);
-        }
-    });
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, softmax.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::MatrixRows<D>::label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
     return x_grad;
 }
 

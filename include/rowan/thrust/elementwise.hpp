@@ -70,6 +70,17 @@ struct StepElement {
     }
 };
 
+template <class F>
+struct ElementOfRow {
+    F f;
+    Divisor width;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const row = width.quotient(k);
+        f(f.of_row(row), row, k - row * width.by);
+    }
+};
+
 struct FirstRow {
     ROWAN_HD std::int64_t operator()(std::size_t) const { return 0; }
 };
@@ -105,6 +116,16 @@ struct ElementLoops<ThrustDevice<System>> {
     template <class F>
     static void each(Device const& exec, std::size_t n, std::size_t, F const& f) {
         launch(exec, n, f);
+    }
+
+    template <class F>
+    static void each_element(Device const& exec, std::size_t rows, std::size_t width, F const& f) {
+        if (width != 0) launch(exec, rows * width, ElementOfRow<F>{f, Divisor(width)});
+    }
+
+    template <class T>
+    static void fill(Device const& exec, std::size_t rows, std::size_t width, T* to, T value) {
+        launch(exec, rows * width, FillWith<T>{to, value});
     }
 
     template <class T>

@@ -2,6 +2,19 @@
 #pragma once
 
 #include <rowan/op.hpp>
+#include <rowan/thrust/accuracy.hpp>
+#include <rowan/thrust/add.hpp>
 #include <rowan/thrust/elementwise.hpp>
+#include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/lookup_table_grad.hpp>
 #include <rowan/thrust/matmul.hpp>
+#include <rowan/thrust/matrix_rows.hpp>
+#include <rowan/thrust/merge.hpp>
+#include <rowan/thrust/reduction.hpp>
+#include <rowan/thrust/rowwise_adagrad.hpp>
+#include <rowan/thrust/scale.hpp>
+#include <rowan/thrust/scatter_add.hpp>
+#include <rowan/thrust/sgd.hpp>
+#include <rowan/thrust/squared_norm.hpp>
 #include <rowan/thrust/sum_rows.hpp>
+#include <rowan/thrust/update_rows.hpp>

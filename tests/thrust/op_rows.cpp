@@ -1,0 +1,200 @@
+// tests/thrust/op_rows.cpp: softmax, losses and accuracy on devices: the bits of Cpu, but for the logarithm on Cuda.
+#include <rowan/thrust/op.hpp>
+
+#include "devices.hpp"
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+namespace op_rows {
+
+using device::filled, device::late_refusal, device::positive, device::refusal, device::same_bits, device::Shape;
+using rowan::Cpu, rowan::Reduction, rowan::Tensor, rowan::to_device, rowan::to_host;
+
+constexpr std::size_t counts[] = {0, 1, 2, 63, 64, 65, 300};
+constexpr std::size_t widths[] = {1, 2, 3, 15, 16, 17, 40};
+constexpr Reduction reductions[] = {Reduction::none, Reduction::mean, Reduction::sum};
+
+template <class I>
+Tensor<I> labels(std::size_t n, std::size_t classes, unsigned seed) {
+    auto label = Tensor<I>::from_shape({n});
+    auto const rows = device::some_ids(n, static_cast<std::int64_t>(classes), 0, seed);
+    for (std::size_t i = 0; i < n; ++i) label.data()[i] = static_cast<I>(rows[i]);
+    return label;
+}
+
+/// Is `a` a loss that Cpu gave? The host's systems have its bits, on Cuda the logarithm may differ in the last one.
+template <class T, class D>
+bool same_loss(Tensor<T, D> const& a, Tensor<T> const& b) {
+#ifdef __CUDACC__
+    auto const host = to_host(a);
+    if (host.shape() != b.shape()) return false;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        auto const x = static_cast<double>(rowan::dtype<T>::widen(host.data()[i])), y = static_cast<double>(rowan::dtype<T>::widen(b.data()[i]));
+        double const step = sizeof(T) == 8 ? 1e-14 : sizeof(T) == 4 ? 1e-5 : 1e-2;
+        if (!(x == y || std::abs(x - y) <= step * (1 + std::abs(y)))) return false;
+    }
+    return true;
+#else
+    return same_bits(a, b);
+#endif
+}
+
+template <class T, class D>
+void softmaxes() {
+    for (std::size_t const n : counts) {
+        for (std::size_t const classes : widths) {
+            auto const x = filled<T>({n, classes}, 1), g = filled<T>({n, classes}, 2);
+            auto const y = rowan::softmax(x);
+            CHECK(same_bits(rowan::softmax_op::run(D{}, to_device<D>(x)), y));
+            CHECK(same_bits(rowan::softmax_grad_op::run(D{}, to_device<D>(y), to_device<D>(g)), rowan::softmax_grad(y, g)));
+        }
+    }
+    auto const none = filled<T>({3, 0}, 1);
+    CHECK(same_bits(rowan::softmax(to_device<D>(none)), none));
+    CHECK(same_bits(rowan::softmax_grad(to_device<D>(none), to_device<D>(none)), none));
+}
+
+template <class T, class I, class D>
+void label_losses() {
+    for (std::size_t const n : counts) {
+        for (std::size_t const classes : widths) {
+            auto const x = filled<T>({n, classes}, 1), p = positive<T>({n, classes}, 2);
+            auto const label = labels<I>(n, classes, 3);
+            auto const x_on = to_device<D>(x), p_on = to_device<D>(p);
+            auto const label_on = to_device<D>(label);
+            for (Reduction const reduction : reductions) {
+                auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
+                auto const grad_on = to_device<D>(grad);
+                auto const [loss, saved] = rowan::softmax_with_cross_entropy(Cpu{}, x, label, reduction);
+                auto const [loss_on, saved_on] = rowan::softmax_with_cross_entropy_op::run(D{}, x_on, label_on, {reduction});
+                CHECK(same_loss(loss_on, loss));
+                CHECK(same_bits(saved_on, saved));
+                CHECK(same_bits(rowan::softmax_with_cross_entropy_grad_op::run(D{}, saved_on, label_on, grad_on, {reduction}), rowan::softmax_with_cross_entropy_grad(Cpu{}, saved, label, grad, reduction)));
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, p_on, label_on, {reduction}), rowan::cross_entropy(Cpu{}, p, label, reduction)));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, p_on, label_on, grad_on, {reduction}), rowan::cross_entropy_grad(Cpu{}, p, label, grad, reduction)));
+            }
+            CHECK(same_bits(rowan::accuracy_op::run(D{}, x_on, label_on), rowan::accuracy(Cpu{}, x, label)));
+        }
+    }
+}
+
+template <class T, class D>
+void soft_label_losses() {
+    for (std::size_t const n : counts) {
+        for (std::size_t const classes : widths) {
+            auto const x = positive<T>({n, classes}, 1);
+            auto label = positive<T>({n, classes}, 2);
+            for (std::size_t i = 0; i < label.size(); i += 3) label.data()[i] = rowan::dtype<T>::narrow(0);
+            for (Reduction const reduction : reductions) {
+                auto const grad = positive<T>({reduction == Reduction::none ? n : 1}, 4);
+                CHECK(same_loss(rowan::cross_entropy_op::run(D{}, to_device<D>(x), to_device<D>(label), {reduction}), rowan::cross_entropy(Cpu{}, x, label, reduction)));
+                CHECK(same_bits(rowan::cross_entropy_grad_op::run(D{}, to_device<D>(x), to_device<D>(label), to_device<D>(grad), {reduction}), rowan::cross_entropy_grad(Cpu{}, x, label, grad, reduction)));
+            }
+        }
+    }
+    auto const none = filled<T>({3, 0}, 1);
+    CHECK(same_bits(rowan::cross_entropy(to_device<D>(none), to_device<D>(none), Reduction::none), rowan::cross_entropy(none, none, Reduction::none)));
+}
+
+template <class T, class D>
+void squares() {
+    for (Shape const& shape : {Shape{0}, Shape{1}, Shape{15}, Shape{16}, Shape{17}, Shape{4095}, Shape{4096}, Shape{4097}, Shape{70, 1000}, Shape{300000}}) {
+        auto const x = filled<T>(shape, 1), y = filled<T>(shape, 2), g = positive<T>({1}, 3);
+        CHECK(same_bits(rowan::mse_op::run(D{}, to_device<D>(x), to_device<D>(y)), rowan::mse(x, y)));
+        auto const [x_grad, y_grad] = rowan::mse_grad_op::run(D{}, to_device<D>(x), to_device<D>(y), to_device<D>(g));
+        auto const [x_want, y_want] = rowan::mse_grad(x, y, g);
+        CHECK(same_bits(x_grad, x_want));
+        CHECK(same_bits(y_grad, y_want));
+    }
+}
+
+TEMPLATE_TEST_CASE("softmax on a device has the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    softmaxes<float, TestType>();
+    softmaxes<double, TestType>();
+    softmaxes<rowan::bfloat16, TestType>();
+}
+
+TEMPLATE_TEST_CASE("softmax on a device keeps NaN and infinity as Cpu does", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    Tensor<float> const x{{1, 2, 3}, {nan, 2, 3}, {1, nan, 3}, {1, inf, 3}, {1, -inf, 3}, {-inf, -inf, -inf}, {0.0f, -0.0f, -1000}};
+    auto const got = to_host(rowan::softmax(to_device<TestType>(x)));
+    auto const want = rowan::softmax(x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        bool const both_nan = std::isnan(got.data()[i]) && std::isnan(want.data()[i]);
+        CHECK((both_nan || got.data()[i] == want.data()[i]));
+    }
+}
+
+TEMPLATE_TEST_CASE("losses of labels on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    label_losses<float, std::int64_t, TestType>();
+    label_losses<double, std::int32_t, TestType>();
+    label_losses<rowan::bfloat16, std::int64_t, TestType>();
+}
+
+TEMPLATE_TEST_CASE("losses of probabilities as labels on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    soft_label_losses<float, TestType>();
+    soft_label_losses<double, TestType>();
+    soft_label_losses<rowan::float16, TestType>();
+}
+
+TEMPLATE_TEST_CASE("means of losses of many rows on a device have the order of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    auto const x = filled<float>({70001, 2}, 1);
+    auto const label = labels<std::int64_t>(70001, 2, 2);
+    CHECK(same_loss(std::get<0>(rowan::softmax_with_cross_entropy(to_device<D>(x), to_device<D>(label))), std::get<0>(rowan::softmax_with_cross_entropy(x, label))));
+    CHECK(same_bits(rowan::accuracy(to_device<D>(x), to_device<D>(label)), rowan::accuracy(x, label)));
+}
+
+TEMPLATE_TEST_CASE("accuracy on a device gives what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    Tensor<float, D> const x{{1, 2, 3}, {3, 3, 1}, {3, 3, 1}, {1, nan, 0}};
+    CHECK(same_bits(rowan::accuracy(x, Tensor<std::int64_t, D>{2, 0, 1, 0}), Tensor<double>{0.5}));
+    CHECK(same_bits(rowan::accuracy(Tensor<float, D>::from_shape({0, 3}), Tensor<std::int32_t, D>::from_shape({0})), Tensor<double>{0.0}));
+}
+
+TEMPLATE_TEST_CASE("mse on a device has the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+    squares<float, TestType>();
+    squares<double, TestType>();
+    squares<rowan::bfloat16, TestType>();
+    using D = TestType;
+    CHECK(same_bits(rowan::mse(Tensor<float, D>{1, 2, 3}, Tensor<float, D>{1, 4, 7}), Tensor<float>{20.0f / 3}));
+}
+
+TEMPLATE_TEST_CASE("losses on a device refuse shapes at once and labels at the next synchronize", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+    using D = TestType;
+    using rowan::ShapeError;
+    D const exec{};
+    Tensor<float, D> const x{{1, 2}, {3, 4}}, flat{1, 2}, one{1}, wide{{1, 2, 3}};
+    Tensor<std::int64_t, D> const label{0, 1}, few{0}, bad{1, 2}, negative{-1, 7};
+    CHECK_THROWS_AS(rowan::softmax(flat), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax_grad(x, wide), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy(x, few), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy(x, few), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy(x, wide), ShapeError);
+    CHECK_THROWS_AS(rowan::cross_entropy_grad(x, label, flat), ShapeError);
+    CHECK_THROWS_AS(rowan::softmax_with_cross_entropy_grad(x, label, one, Reduction::none), ShapeError);
+    CHECK_THROWS_AS(rowan::accuracy(x, few), ShapeError);
+    CHECK_THROWS_AS(rowan::mse(x, flat), ShapeError);
+    CHECK_THROWS_AS(rowan::mse_grad(x, x, flat), ShapeError);
+
+    std::string const text = "label[1] = 2 is not in [0, 2)";
+    static_cast<void>(rowan::softmax_with_cross_entropy(x, bad));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::softmax_with_cross_entropy_grad(x, bad, one));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::cross_entropy(x, bad));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::cross_entropy_grad(x, bad, one));
+    CHECK(late_refusal(exec) == text);
+    static_cast<void>(rowan::accuracy(x, negative));
+    CHECK(late_refusal(exec) == "label[0] = -1 is not in [0, 2)");
+    auto const none = Tensor<float, D>::from_shape({2, 0});
+    CHECK(refusal<rowan::IndexError>([&] { rowan::accuracy(none, label); }) == "label[0] = 0 is not in [0, 0)");
+    rowan::synchronize(exec);
+    CHECK(same_bits(rowan::accuracy(x, label), Tensor<double>{0.5}));
+}
+
+}  // namespace op_rows
