@@ -19,8 +19,8 @@ SelectedRows<T, ThrustDevice<System>> scale(ThrustDevice<System> const& exec,
     SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
     detail::check_here(exec, g.rows(), g.value());
     auto value = Tensor<T, Device>::from_shape(exec, g.value().shape());
-    detail::Elements<Device>::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor},
-                                                             value.data(), g.value().data());
+    detail::ElementLoops<Device>::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor},
+                                                                 value.data(), g.value().data());
     return detail::SelectedRowsAccess::adopt(g.height(), detail::copy_of(exec, g.rows()), std::move(value), g.merged());
 }
 
