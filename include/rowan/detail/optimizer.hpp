@@ -13,15 +13,15 @@
 
 namespace rowan::inline v0::detail {
 
-/// What an optimizer takes as a gradient.
-template <class G>
-inline constexpr bool is_gradient = false;
+/// What an optimizer on D takes as a gradient.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
 template <class T, class D>
-inline constexpr bool is_gradient<Tensor<T, D>> = true;
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
 template <class T, class D>
-inline constexpr bool is_gradient<SelectedRows<T, D>> = true;
-template <class G>
-concept gradient = is_gradient<G>;
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
 
 /// An element-wise formula as a rule of update_rows.
 template <class Formula>

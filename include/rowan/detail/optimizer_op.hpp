@@ -11,16 +11,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// A gradient whose values live on D.
-template <class G, class D>
-inline constexpr bool is_gradient_on = false;
-template <class T, class D>
-inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
-template <class T, class D>
-inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
-template <class G, class D>
-concept gradient_on = is_gradient_on<G, D>;
-
 /// Parameter, states and gradient come in, nothing goes out: what `updates` names is changed in place. The gradient may be dense or
 /// row-sparse: which overload of the optimizer runs is the compiler's choice.
 template <class Attributes, class... State>

@@ -46,7 +46,7 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
-template <device D, class P, class M, detail::gradient G>
+template <device D, class P, class M, detail::gradient_on<D> G>
 void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
@@ -60,7 +60,8 @@ void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
     update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
-template <class P, class M, detail::gradient G, class Device>
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
 void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
     adagrad(Device{}, param, moment, grad, options);
 }

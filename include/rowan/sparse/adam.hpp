@@ -67,7 +67,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
 ///          Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class M, class V, detail::gradient G>
+template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
           AdamOptions options = {}) {
     detail::check_types<typename G::value_type, P, M, V>();
@@ -82,7 +82,8 @@ void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, 
     update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
-template <class P, class M, class V, detail::gradient G, class Device>
+template <class P, class M, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
 void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
           AdamOptions options = {}) {
     adam(Device{}, param, moment1, moment2, grad, options);

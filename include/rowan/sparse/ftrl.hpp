@@ -75,7 +75,7 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 /// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
 ///          Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class S, class L, detail::gradient G>
+template <device D, class P, class S, class L, detail::gradient_on<D> G>
 void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
           FtrlOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, L>();
@@ -90,7 +90,8 @@ void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, 
     update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-template <class P, class S, class L, detail::gradient G, class Device>
+template <class P, class S, class L, class G, class Device>
+requires detail::gradient_on<G, Device>
 void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
           FtrlOptions options = {}) {
     ftrl(Device{}, param, squared, linear, grad, options);

@@ -66,7 +66,7 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 /// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
-template <device D, class P, class V, detail::gradient G>
+template <device D, class P, class V, detail::gradient_on<D> G>
 void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
     detail::check_types<typename G::value_type, P, V>();
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
@@ -80,7 +80,8 @@ void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor
     update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-template <class P, class V, detail::gradient G, class Device>
+template <class P, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
 void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
     momentum(Device{}, param, velocity, grad, options);
 }

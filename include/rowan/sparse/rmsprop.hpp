@@ -81,7 +81,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
-template <device D, class P, class S, class V, detail::gradient G>
+template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
              RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, V>();
@@ -98,7 +98,8 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
                 velocity);
 }
 
-template <class P, class S, class V, detail::gradient G, class Device>
+template <class P, class S, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
              RmspropOptions options = {}) {
     rmsprop(Device{}, param, mean_square, velocity, grad, options);
@@ -112,7 +113,7 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
 
 /// The centered form, with the mean of the gradient as a third state:
 ///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
-template <device D, class P, class S, class A, class V, detail::gradient G>
+template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
              Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
     detail::check_types<typename G::value_type, P, S, A, V>();
@@ -129,7 +130,8 @@ void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
                 mean_square, mean_grad, velocity);
 }
 
-template <class P, class S, class A, class V, detail::gradient G, class Device>
+template <class P, class S, class A, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
              Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
     rmsprop(Device{}, param, mean_square, mean_grad, velocity, grad, options);

@@ -71,7 +71,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with one cache line of state per row
-template <device D, class P, class M, detail::gradient G>
+template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
                      AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
@@ -86,7 +86,8 @@ void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param,
     update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
-template <class P, class M, detail::gradient G, class Device>
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
 void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
     rowwise_adagrad(Device{}, param, moment, grad, options);
 }

@@ -56,10 +56,9 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
     update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
-template <class P, detail::gradient G, class Device>
-void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(Device{}, param, grad, learning_rate);
-}
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) { sgd(Device{}, param, grad, learning_rate); }
 
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {

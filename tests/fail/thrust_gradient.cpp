@@ -1,0 +1,15 @@
+// expect: no matching function for call to .*adagrad
+#include <rowan/sparse/adagrad.hpp>
+#include <rowan/thrust/update_rows.hpp>
+#include <thrust/system/cpp/execution_policy.h>
+
+using on_device = rowan::ThrustDevice<thrust::cpp::tag>;
+#ifdef ROWAN_VALID_TWIN
+using device = on_device;
+#else
+using device = rowan::Cpu;  // the gradient would have to be copied
+#endif
+
+void step(rowan::Tensor<float, on_device>& param, rowan::Tensor<float, on_device>& moment, rowan::SelectedRows<float, device> const& grad) {
+    rowan::adagrad(param, moment, grad);
+}

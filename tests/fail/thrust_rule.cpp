@@ -1,0 +1,18 @@
+// expect: rowan::update_rows: on a device the rule must take a rowan::RowSpan of const sums of the gradient, then a RowSpan for param and each state
+#include <rowan/thrust/update_rows.hpp>
+#include <thrust/system/cpp/execution_policy.h>
+
+#include <span>
+
+using device = rowan::ThrustDevice<thrust::cpp::tag>;
+struct rule {
+#ifdef ROWAN_VALID_TWIN
+    void operator()(rowan::RowSpan<float const> g, rowan::RowSpan<float> p) const { p[0] -= g[0]; }
+#else
+    void operator()(std::span<float const> g, std::span<float> p) const { p[0] -= g[0]; }  // device code has no std::span
+#endif
+};
+
+void step(rowan::SelectedRows<float, device> const& grad, rowan::Tensor<float, device>& param) {
+    rowan::update_rows(grad, rule{}, param);
+}
