@@ -1,6 +1,7 @@
 // rowan/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
 #pragma once
 
+#include <rowan/detail/device_values.hpp>
 #include <rowan/graph/op_code.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/sequence/tensor_array.hpp>
@@ -32,12 +33,12 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
     return array;
 }
 
-/// The index that an operator is given.
+/// The index that an operator is given. One in the memory of a device is waited for.
 template <class D>
-std::size_t slot_index(Value const& i, std::size_t slots) {
+std::size_t slot_index(void const* device, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
     if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
-    std::int64_t const k = index.data()[0];
+    std::int64_t const k = first_element(*static_cast<D const*>(device), index);
     if (k < 0 || static_cast<std::size_t>(k) >= slots)
         throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
@@ -93,7 +94,10 @@ struct array_code {
         static Array const none;
         return v.empty() ? none : v.get<Array>();
     }
-    static Slot zeros_like(Slot const& x) { return {Tensor<T, D>::zeros(x.shape()), x.lod()}; }
+    static D const& exec(void const* device) { return *static_cast<D const*>(device); }
+    static Slot zeros_like(void const* device, Slot const& x) {
+        return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+    }
 
     // ---- no slots
 
@@ -109,14 +113,14 @@ struct array_code {
         spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
         return {slot_of("array_read: array", in[0])};
     }
-    static void run_read(void const*, In in, In out, void const*, Levels) {
+    static void run_read(void const* device, In in, In out, void const*, Levels) {
         Array const& a = array(*in[0]);
-        out[0]->set(a.read(slot_index<D>(*in[1], a.size())));
+        out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
     }
     static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
-    static void run_read_grad(void const*, In in, In out, void const*, Levels) {
+    static void run_read_grad(void const* device, In in, In out, void const*, Levels) {
         Array grad;
-        grad.write(slot_index<D>(*in[0], grad.max_size()), in[1]->get<Slot>());
+        grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
         out[0]->set(std::move(grad));
     }
     static constexpr op_code read_grad =
@@ -140,18 +144,18 @@ struct array_code {
                              std::to_string(slot.lod_level));
         return {in[0]};
     }
-    static void run_write(void const*, In in, In out, void const*, Levels) {
+    static void run_write(void const* device, In in, In out, void const*, Levels) {
         std::size_t const limit = array(*in[0]).max_size();
-        std::size_t const i = slot_index<D>(*in[1], limit);
+        std::size_t const i = slot_index<D>(device, *in[1], limit);
         if (in[0] != out[0]) *out[0] = in[0]->share();
         out[0]->get<Array>().write(i, in[2]->get<Slot>());
     }
     // To the array before, this slot gave nothing.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
-    static void run_write_grad(void const*, In in, In out, void const*, Levels) {
+    static void run_write_grad(void const* device, In in, In out, void const*, Levels) {
         Slot const& x = in[2]->get<Slot>();
-        std::size_t const i = slot_index<D>(*in[1], array(*in[0]).max_size());
-        out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(x));
+        std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
+        out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
         if (in[0] != out[0]) *out[0] = in[0]->share();
         if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
     }
@@ -174,15 +178,15 @@ struct array_code {
         return {tensor_spec<T>(dims)};
     }
     static void run_stack(void const* device, In in, In out, void const* attributes, Levels) {
-        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(*static_cast<D const*>(device))));
+        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
         typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
         for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
             shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-        out[0]->set(Slot(Tensor<T, D>::zeros(shape)));
+        out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
     }
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_stack_grad(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(*static_cast<D const*>(device), in[1]->get<Slot>().value()));
+        out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
     }
     static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
     static constexpr op_code stack_grad =
@@ -201,19 +205,17 @@ struct array_code {
         return {array_of(tensor_spec<T>(dims))};
     }
     static void run_unstack(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(*static_cast<D const*>(device), in[0]->get<Slot>().value()));
+        out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
     }
     static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
         Slot const& x = in[0]->get<Slot>();
         Array const& grad = array(*in[1]);
-        Array filled = Array::unstack(Tensor<T, D>::zeros(x.shape()));
+        Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
         for (std::size_t i = 0; i < grad.size(); ++i) {
             if (grad.written(i)) filled.write(i, grad.read(i));
         }
-        out[0]->set(
-            Slot(filled.size() == 0 ? Tensor<T, D>::zeros(x.shape()) : filled.stack(*static_cast<D const*>(device)),
-                 x.lod()));
+        out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
     }
     static constexpr op_code unstack_grad =
         whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
@@ -227,9 +229,9 @@ struct array_code {
         check_array("array_size: array", in[0]);
         return {tensor_spec<std::int64_t>({1})};
     }
-    static void run_size(void const*, In in, In out, void const*, Levels) {
-        out[0]->set(LoDTensor<std::int64_t, D>(
-            Tensor<std::int64_t, D>::full({1}, static_cast<std::int64_t>(array(*in[0]).size()))));
+    static void run_size(void const* device, In in, In out, void const*, Levels) {
+        auto const size = static_cast<std::int64_t>(array(*in[0]).size());
+        out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
     }
     static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };

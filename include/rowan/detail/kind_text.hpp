@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -35,22 +36,29 @@ inline std::string kind_text(VarSpec const& spec) {
     return std::string(kind).append(dtype_text(spec.dtype)).append(">");
 }
 
-/// "LoDTensor<f32>", for messages.
+/// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    text.append("<").append(dtype<T>::name).append(">");
+    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
+    return text;
+}
 template <class V>
 struct kind_name {
     static std::string text() { return "of a type of the user's"; }
 };
 template <class T, class D>
 struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return std::string("LoDTensor<").append(dtype<T>::name).append(">"); }
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
 };
 template <class T, class D>
 struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return std::string("SelectedRows<").append(dtype<T>::name).append(">"); }
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
 };
 template <class T, class D>
 struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return std::string("TensorArray<").append(dtype<T>::name).append(">"); }
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
 };
 
 }  // namespace rowan::inline v0::detail

@@ -1,6 +1,7 @@
 // rowan/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
 #pragma once
 
+#include <rowan/detail/on_device.hpp>
 #include <rowan/graph/op_code.hpp>
 #include <rowan/op/fill_like.hpp>
 #include <rowan/op/sum.hpp>
@@ -16,15 +17,15 @@
 namespace rowan::inline v0::detail {
 
 struct LoopKernels {
-    Value (*zeros)(std::size_t rows, VarSpec const& like);  ///< of the states' type
-    Value (*no_rows)(Value const& table);                   ///< a row-sparse gradient that is zero
+    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
+    Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
     op_code const *sum, *fill_like;
 
     /// Those of elements of T.
     template <class T, class Device>
     static LoopKernels of() {
         LoopKernels kernels;
-        kernels.zeros = [](std::size_t rows, VarSpec const& like) {
+        kernels.zeros = [](void const* device, std::size_t rows, VarSpec const& like) {
             typename Tensor<T, Device>::shape_type shape;
             shape.push_back(rows);
             for (std::size_t i = 1; i < like.dims.size(); ++i)
@@ -32,16 +33,16 @@ struct LoopKernels {
             Lod lod;
             if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
             Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(shape), std::move(lod)));
+            value.set(LoDTensor<T, Device>(new_zeros<T>(*static_cast<Device const*>(device), shape), std::move(lod)));
             return value;
         };
-        kernels.no_rows = [](Value const& table) {
+        kernels.no_rows = [](void const* device, Value const& table) {
             auto shape = table.get<LoDTensor<T, Device>>().shape();
             auto const height = static_cast<std::int64_t>(shape[0]);
             shape[0] = 0;
             Value value;
-            value.set(SelectedRows<T, Device>(height, Tensor<std::int64_t, Device>::from_shape({0}),
-                                              Tensor<T, Device>::from_shape(shape)));
+            auto const& exec = *static_cast<Device const*>(device);
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
             return value;
         };
         kernels.sum = &code_of<sum_op, Device, T>::value;

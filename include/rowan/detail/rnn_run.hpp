@@ -70,7 +70,7 @@ public:
     /// sequence's last.
     Value forward(Value const& x, std::span<Value> states) {
         part_.make_room(net_.places(), 0);
-        if (part_.count() == 0) return kernels_.zeros(0, net_.out->spec());
+        if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
         packed(*net_.x) = x.gather(device_, part_.elements);
         for (StepOp const& op : net_.forward.before) run_whole(op);
         for (std::size_t t = 0; t < part_.count(); ++t) {

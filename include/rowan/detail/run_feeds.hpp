@@ -3,6 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
+#include <rowan/detail/device_values.hpp>
 #include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/detail/trace.hpp>
@@ -57,10 +58,11 @@ inline void check_fits(Variable const& v, Value const& value) {
 }
 
 /// Gives every data variable of a net its value. A batch may bring what another net of the scope reads, such as labels that only the cost
-/// needs; what nobody has declared is taken for a typing error.
+/// needs; what nobody has declared is taken for a typing error. What is not on the device of the net is copied there.
 /// errors   GraphError if the batch lacks a variable, or brings one that neither the net nor the scope has; else as check_fits. No
 ///          variable has changed then
-inline void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope) {
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
     std::map<Variable*, Value> values;
     for (Variable* const v : inputs) {
         if (v->role() != Role::data) continue;
@@ -79,6 +81,9 @@ inline void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope co
             throw GraphError(std::string("the batch brings \"")
                                  .append(name)
                                  .append("\", but there is no data variable of that name"));
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, &exec, false);
     }
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
@@ -121,9 +126,9 @@ template <class T, class Device>
 class Trainer {
 public:
     /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
-    Trainer(Variable& cost, layer::Optimizer const& optimizer,
-            std::map<std::string, layer::Optimizer> const& others = {}, layer::GradientClip const& clip = {},
-            layer::Schedule schedule = {})
+    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
+            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {})
         : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
         static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
         auto gradients = append_backward<T, Device>(cost, *own_);
@@ -156,7 +161,7 @@ public:
 
     /// First values, or those of an earlier training.
     /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
-    void begin(std::uint64_t seed, Parameters const* resume) {
+    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {}) {
         steps_ = resume == nullptr ? 0 : resume->steps;
         seed_ = seed;
         first_factor_ = factor();
@@ -171,9 +176,9 @@ public:
         for (Variable* const v : variables()) {
             std::uint64_t const own = bits_at(seed, ++number);
             if (is_resumed(*v)) {
-                v->value() = resume->find(v->name()).copy();
+                v->value() = own_copy(*v, resume->find(v->name()), exec);
             } else if (v->initialize) {
-                v->initialize(v->value(), own);
+                v->initialize(v->value(), own, &exec);
             }
         }
     }
@@ -183,7 +188,7 @@ public:
         MemoryPool::Guard const guard(pool_);
         auto const first = std::exchange(first_factor_, std::nullopt);
         prepare(first ? *first : factor());
-        feed(net_.inputs(), feeds, cost_.scope());
+        feed(net_.inputs(), feeds, cost_.scope(), exec);
         for (Variable const* v : net_.inputs()) {
             if (v->role() != Role::data) continue;
             Value const& value = v->value();
@@ -192,12 +197,12 @@ public:
         }
         {
             KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
-            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k));
-            net_.run(*own_, exec);
+            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
+            in_order(exec, [&] { net_.run(*own_, exec); });
         }
         auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
         if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-        auto const cost = static_cast<double>(dtype<T>::widen(value.data()[0]));
+        auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
         if (!std::isfinite(cost))
             throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
         for (auto const& update : updates_) update.check_gradient();
@@ -206,10 +211,12 @@ public:
         return cost;
     }
 
-    Parameters parameters() const {
+    /// Copies, which are there when the call returns.
+    Parameters parameters(Device exec = {}) const {
         Parameters result;
         result.steps = steps_;
         for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+        wait_for(exec);
         return result;
     }
 
@@ -218,6 +225,14 @@ private:
         std::vector<Variable*> all = parameters_;
         for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
         return all;
+    }
+
+    /// A copy on the net's device of a value from anywhere.
+    static Value own_copy(Variable const& v, Value const& value, Device const& exec) {
+        if (v.bring == nullptr) return value.copy();
+        Value mine = value.share();
+        v.bring(mine, &exec, true);
+        return mine;
     }
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
@@ -231,9 +246,9 @@ private:
     }
 
     /// The seed of the k-th operator of chance for this step; other than those of first values.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k) const {
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const {
         std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-        return Tensor<std::int64_t, Device>::full({1}, static_cast<std::int64_t>(now));
+        return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
     }
 
     Variable& cost_;
@@ -242,7 +257,7 @@ private:
     layer::Schedule schedule_;
     Net<Device> net_, changes_;
     std::vector<Variable*> parameters_, seeds_;
-    std::vector<layer::Optimizer::Update> updates_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_ = 0;
     std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step

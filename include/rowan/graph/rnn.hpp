@@ -130,7 +130,7 @@ private:
                 auto const& mine = s_.parts[k].sequences;
                 states[k].push_back(block_.has_boot[m]
                                         ? in_[at]->with_lod({}).gather(device_, mine)
-                                        : block_.kernels.zeros(mine.size(), net_.memories[m].before->spec()));
+                                        : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
             }
             if (block_.has_boot[m]) ++at;
         }
@@ -175,7 +175,7 @@ private:
         }
         if (summands.empty()) {
             if (all_row_sparse(net_.outer_grads[k])) {
-                grad = block_.kernels.no_rows(*outer()[k]);
+                grad = block_.kernels.no_rows(device_, *outer()[k]);
             } else if (has_gradient(*net_.outer[k])) {
                 grad = block_.kernels.zero_like(device_, *outer()[k]);
             }

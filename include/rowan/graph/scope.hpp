@@ -7,6 +7,7 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,26 @@ struct Operator {
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
 };
 
+/// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
+/// is to make it, a Device; none is Device{}.
+class FirstValue {
+public:
+    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
+
+    FirstValue() = default;
+    template <class F>
+    requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
+        : make_(std::move(make)) {}
+
+    explicit operator bool() const noexcept { return make_ != nullptr; }
+    void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
+        make_(value, seed, device);
+    }
+
+private:
+    Function make_;
+};
+
 /// A name, what is known beforehand of the value, the value, and the operators that read and write it.
 class Variable {
 public:
@@ -57,7 +78,10 @@ public:
 
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
     /// value that is read from a file.
-    std::function<void(Value&, std::optional<std::uint64_t> seed)> initialize;
+    FirstValue initialize;
+
+    /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
+    void (*bring)(Value&, void const* device, bool own) = nullptr;
 
     /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
     std::function<void(Variable&, std::int64_t width)> set_width;

@@ -7,6 +7,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/kind_text.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/pick_sequences.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -106,7 +108,7 @@ public:
         return values[0]->held().scatter(device, values, to);
     }
 
-    /// Number, name and size of the element type, the dims, and the bytes, which may be written.
+    /// Number, name and size of the element type, the dims, and the bytes, which may be written; none of a value in the memory of a device.
     struct Elements {
         std::int32_t dtype;
         std::string_view type;
@@ -115,6 +117,11 @@ public:
         std::span<std::byte> bytes;
     };
     Elements elements() { return held().elements(); }
+
+    /// The value in the memory of the host: an alias if it is there, else a copy.
+    Value on_host() const { return held().on_host(); }
+    /// Calls f to write the bytes of all elements, wherever they are; what they were is not known to it.
+    void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
 
     /// Lets go of what is held, and of its memory.
     void clear() noexcept { holder_.reset(); }
@@ -156,6 +163,8 @@ private:
             no_rows();
         }
         virtual Elements elements() const { no_rows(); }
+        virtual Value on_host() const { no_rows(); }
+        virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
         [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
         char const* type;
     };
@@ -212,12 +221,30 @@ private:
         Lod const& lod() const override { return value.lod(); }
         Elements elements() const override {
             Tensor<T, D> alias = value.value().share();
-            return {dtype<T>::wire,
-                    dtype<T>::name,
-                    sizeof(T),
-                    {alias.shape().begin(), alias.shape().end()},
-                    std::as_writable_bytes(std::span(alias.data(), alias.size()))};
+            std::span<std::byte> bytes;
+            if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
+            return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
         }
+        Value on_host() const override {
+            if constexpr (detail::is_cpu<D>) {
+                return of(value.share());
+            } else {
+                return of(LoDTensor<T>(to_host(value.value()), value.lod()));
+            }
+        }
+        void write(std::function<void(std::span<std::byte>)> const& f) override {
+            if constexpr (detail::is_cpu<D>) {
+                f(bytes_of(value.value()));
+            } else {
+                auto host = Tensor<T>::from_shape(value.shape());
+                f(bytes_of(host));
+                value.value() = detail::placed(value.value().device(), std::move(host));
+            }
+        }
+        static std::span<std::byte> bytes_of(Tensor<T>& x) {
+            return std::as_writable_bytes(std::span(x.data(), x.size()));
+        }
+
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override {
             return of(detail::part_of(value, begin, end));
@@ -229,12 +256,9 @@ private:
             Tensor<T, D> const& x = value.value();
             auto shape = x.shape();
             shape[0] = from.size();
-            auto out = Tensor<T, D>::from_shape(shape);
-            std::size_t const width = x.row_size();
-            detail::copy_rows(
-                exec, from.size(), width * sizeof(T),
-                [&](std::size_t i) { return x.data() + static_cast<std::size_t>(from[i]) * width; },
-                [&](std::size_t i) { return out.data() + i * width; });
+            auto out = detail::new_tensor<T>(exec, shape);
+            detail::OnDevice<std::int64_t, D> const index(exec, from);
+            detail::take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
             return of(V(std::move(out)));
         }
         Value concat(void const* device, std::span<Value* const> values) const override {
@@ -243,11 +267,22 @@ private:
                 for (Value* const v : values) batches.push_back(v->template get<V>().share());
                 return of(merge_batches(*static_cast<D const*>(device), batches));
             }
-            auto all = room(values);
-            T* to = all.data();
-            for (Value* const v : values) {
-                Tensor<T, D> const& x = v->template get<V>().value();
-                to = std::copy_n(x.data(), x.size(), to);
+            D const& exec = *static_cast<D const*>(device);
+            auto all = room(exec, values);
+            if constexpr (detail::is_cpu<D>) {
+                T* to = all.data();
+                for (Value* const v : values) {
+                    Tensor<T, D> const& x = v->template get<V>().value();
+                    to = std::copy_n(x.data(), x.size(), to);
+                }
+            } else {
+                std::vector<std::int64_t> starts{0};
+                for (Value* const v : values) starts.push_back(starts.back() + static_cast<std::int64_t>(v->rows()));
+                std::size_t const width = all.row_size();
+                detail::copy_blocks(
+                    exec, starts, width * sizeof(T),
+                    [&](std::size_t i) { return std::as_const(values[i]->template get<V>().value()).data(); },
+                    [&](std::size_t i) { return all.data() + static_cast<std::size_t>(starts[i]) * width; });
             }
             return of(V(std::move(all)));
         }
@@ -262,28 +297,26 @@ private:
                 }
                 return all.gather(device, from);
             }
-            auto all = room(values);
-            std::size_t const width = all.row_size();
+            D const& exec = *static_cast<D const*>(device);
+            auto all = room(exec, values);
             for (std::size_t k = 0; k < values.size(); ++k) {
                 Tensor<T, D> const& x = values[k]->template get<V>().value();
                 detail::check_height("value", x, static_cast<std::int64_t>(to[k].size()));
-                detail::copy_rows(
-                    *static_cast<D const*>(device), to[k].size(), width * sizeof(T),
-                    [&](std::size_t i) { return x.data() + i * width; },
-                    [&](std::size_t i) { return all.data() + static_cast<std::size_t>(to[k][i]) * width; });
+                detail::OnDevice<std::int64_t, D> const index(exec, to[k]);
+                detail::put_rows(exec, to[k].size(), all.row_size(), x.data(), index.data(), all.data());
             }
             return of(V(std::move(all)));
         }
 
         // For the rows of all.
-        static Tensor<T, D> room(std::span<Value* const> values) {
+        static Tensor<T, D> room(D const& exec, std::span<Value* const> values) {
             auto shape = values[0]->template get<V>().shape();
             shape[0] = 0;
             for (Value* const v : values) {
                 detail::check_trailing("value", v->template get<V>().value(), values[0]->template get<V>().shape());
                 shape[0] += v->rows();
             }
-            return Tensor<T, D>::from_shape(shape);
+            return detail::new_tensor<T>(exec, shape);
         }
 
         V value;

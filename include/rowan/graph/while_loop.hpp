@@ -26,7 +26,7 @@ struct WhileBlock {
     std::int64_t max_iterations = 0;  ///< 0: any number
     std::int32_t gradient_dtype = 0;  ///< the element type of gradients
     detail::LoopKernels kernels;
-    bool (*holds)(Value const& condition);
+    bool (*holds)(void const* device, Value const& condition);
     void (*build_backward)(WhileBlock&);
 };
 
@@ -51,7 +51,7 @@ public:
             for (std::size_t k = 0; k < states.size(); ++k)
                 values[number(*net_.states[k].before)] = std::move(states[k]);
             for (LoopNet::Op const& op : net_.conditions) run(op, values);
-            if (!block_.holds(at(net_.place(*net_.condition), values))) {
+            if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
                 for (std::size_t k = 0; k < states.size(); ++k)
                     *out[k] = std::move(values[number(*net_.states[k].before)]);
                 break;
@@ -163,7 +163,7 @@ private:
             for (Value& part : reached) all.push_back(&part);
             grad = block_.kernels.total(device_, all);
         } else if (net_.is_sparse(k)) {
-            grad = block_.kernels.no_rows(outer(k));
+            grad = block_.kernels.no_rows(device_, outer(k));
         } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
             grad = block_.kernels.zero_like(device_, outer(k));
         } else {

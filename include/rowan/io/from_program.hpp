@@ -112,7 +112,15 @@ private:
         std::string const& name = op.outputs[0].arguments[0];
         VarSpec const spec = spec_of(frame.desc(name));
         if (op.type == "feed") {
-            frame.define(name, default_scope().new_var(name, spec, Role::data));
+            Variable& v = default_scope().new_var(name, spec, Role::data);
+            auto const attempt = [&]<class E>(std::type_identity<E>) {
+                if (dtype<E>::wire == spec.dtype) v.bring = &bring<E, Device>;
+            };
+            (..., attempt(std::type_identity<T>{}));
+            attempt(std::type_identity<std::int32_t>{});
+            attempt(std::type_identity<std::int64_t>{});
+            attempt(std::type_identity<bool>{});
+            frame.define(name, v);
         } else {
             frame.define(name, layer::new_seed<Device>());
         }

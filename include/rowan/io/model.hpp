@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/device_values.hpp>
 #include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/trace.hpp>
 #include <rowan/io/checkpoint.hpp>
@@ -13,10 +14,12 @@
 #include <rowan/layer/var.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -37,7 +40,7 @@ struct LoadedModel {
 
 struct LoadOptions {
     bool map =
-        false;  ///< parameters are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
+        false;  ///< parameters of a net on the host are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
 };
 
 namespace detail {
@@ -53,7 +56,7 @@ inline std::map<std::string, Variable*> parameters_of(Variable& predict) {
 
 /// What a checkpoint holds of a value.
 inline CheckpointEntry entry_of(std::string name, Value const& value) {
-    auto alias = std::make_shared<Value>(value.share());
+    auto alias = std::make_shared<Value>(value.on_host());
     auto const e = alias->elements();
     CheckpointEntry entry;
     entry.lod = alias->lod();
@@ -74,9 +77,10 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     VarDesc const desc = file.desc(name);
     Value value;
     auto const attempt = [&]<class E>(std::type_identity<E>) {
-        using V = LoDTensor<E, Device>;
+        using V = LoDTensor<E>;
         if (!value.empty() || !desc.lod_desc || desc.lod_desc->tensor.data_type != dtype<E>::wire) return;
         value.set(options.map ? file.map<V>(name) : file.load<V>(name));
+        bring<E, Device>(value, nullptr, false);
     };
     (..., attempt(std::type_identity<T>{}));
     if (value.empty()) {
@@ -148,7 +152,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         if (found->tensor.dims != e.dims)
             throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
                              detail::shape_text(e.dims));
-        file.load_into(name, e.bytes);
+        value.write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
         parameters.set(v->name(), std::move(value));
     }
     return parameters;

@@ -54,21 +54,22 @@ concept gradient_clip_options = requires(C const& c) {
     requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
 };
 
-/// One of the above, or the user's own with the same members, for gradients of some element types; or nothing.
-class GradientClip {
+/// One of the above, or the user's own with the same members, for gradients of some element types on a device; or nothing.
+template <class Device>
+class GradientClipOn {
 public:
-    GradientClip() = default;
+    GradientClipOn() = default;
     template <gradient_clip_options C>
-    GradientClip(C const& c) : GradientClip(c, dtypes<float, double>{}) {}
+    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
 
     /// Gradients of other types, such as one of the user's.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
     template <gradient_clip_options C, class... T>
-    GradientClip(C const& c, dtypes<T...>) {
+    GradientClipOn(C const& c, dtypes<T...>) {
         if constexpr (requires { C::together; }) together_ = C::together;
         (kinds_.push_back({dtype<T>::wire,
                            [c](Scope& scope, std::vector<Variable*> g) {
-                               return scope.new_op<typename C::op, Cpu, T>(std::move(g), c.options()).outputs;
+                               return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
                            }}),
          ...);
     }
@@ -107,5 +108,6 @@ private:
     std::vector<Kind> kinds_;
     bool together_ = false;
 };
+using GradientClip = GradientClipOn<Cpu>;
 
 }  // namespace rowan::inline v0::layer

@@ -14,7 +14,8 @@ namespace rowan::inline v0 {
 
 /// The value of a layer for a batch and parameters that training gave.
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing.
+/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
+/// is waited for; parameters in the memory of the host are copied there, every time.
 /// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
 ///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
 ///          of another net; else as Net::run
@@ -29,11 +30,14 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
         if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
     }
     detail::KeptValues const kept(inputs);  // training may be under way
-    detail::feed(inputs, feeds, predict->scope());
+    detail::feed(inputs, feeds, predict->scope(), exec);
     for (Variable* const v : inputs) {
-        if (v->role() == Role::parameter) v->value() = parameters.find(v->name()).share();
+        if (v->role() != Role::parameter) continue;
+        v->value() = parameters.find(v->name()).share();
+        if (v->bring != nullptr) v->bring(v->value(), &exec, false);
     }
-    net.run(predict->scope(), exec);
+    detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
+    detail::wait_for(exec);
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }
 

@@ -1,6 +1,7 @@
 // rowan/layer/optimizer.hpp: layer::Optimizer, what train changes parameters with, and those that there are.
 #pragma once
 
+#include <rowan/detail/device_values.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/adagrad.hpp>
@@ -100,16 +101,17 @@ concept optimizer_options = requires(O const& o) {
     { o.options() } -> std::same_as<typename O::op::attributes>;
 };
 
-/// One of the optimizers above, or the user's own with the same members, for parameters of some element types.
-class Optimizer {
+/// One of the optimizers above, or the user's own with the same members, for parameters of some element types on a device.
+template <class Device>
+class OptimizerOn {
 public:
     template <optimizer_options O>
-    Optimizer(O const& o) : Optimizer(o, dtypes<float, double>{}) {}
+    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
 
     /// Parameters of other types, such as one of the user's.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
     template <optimizer_options O, class... T>
-    Optimizer(O const& o, dtypes<T...>) {
+    OptimizerOn(O const& o, dtypes<T...>) {
         static_assert((element<T> && ...),
                       "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
         (kinds_.push_back({dtype<T>::wire,
@@ -156,10 +158,10 @@ private:
     }
 
     template <class T>
-    static Tensor<T> zeros(Dims const& dims) {
+    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr) {
         typename Tensor<T>::shape_type shape;
         for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-        return Tensor<T>::zeros(shape);
+        return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
     }
 
     template <class T, class O>
@@ -174,15 +176,16 @@ private:
         states_of_none[0] = 0;
         std::vector<Variable*> inputs{g.parameter};
         auto const none = std::make_shared<std::vector<Value>>();
-        auto const add_none = [&]<class E>(Tensor<E>&& t) { none->emplace_back().set(LoDTensor<E>(std::move(t))); };
+        auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
         add_none(zeros<T>(rows_of_none));
         for (std::string_view const name : O::op::updates::names) {
             if (name == "param") continue;
             std::string full(g.parameter->name());
             full.append("@").append(O::op::name).append(".").append(name);
             Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
-            state.initialize = [dims](Value& value, std::optional<std::uint64_t>) {
-                value.set(LoDTensor<S>(zeros<S>(dims)));
+            state.bring = &rowan::detail::bring<S, Device>;
+            state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
+                value.set(zeros<S>(dims, device));
             };
             update.states.push_back(&state);
             inputs.push_back(&state);
@@ -197,7 +200,8 @@ private:
             if constexpr (requires { attributes->step = step; }) attributes->step = step;
             if constexpr (requires { attributes->learning_rate = factor; })
                 attributes->learning_rate = o.options().learning_rate * factor;
-            Cpu const exec{1};
+            Device exec{};
+            if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
             std::vector<Value*> in;
             for (Value& value : *none) in.push_back(&value);
             code.run(&exec, in, {}, attributes.get(), -1);
@@ -209,27 +213,28 @@ private:
 
     template <class T>
     static void check_shape(Variable const& param, Variable const& gradient) {
-        auto const& want = param.value().get<LoDTensor<T>>().value().shape();
+        auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
         auto const check = [&](auto const& shape) {
             if (std::ranges::equal(shape, want)) return;
             throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
                              rowan::detail::shape_text(shape),
                              rowan::detail::shape_text(want).append(", that of ").append(param.name()));
         };
-        if (gradient.value().is<SelectedRows<T>>()) {
-            check(gradient.value().get<SelectedRows<T>>().shape());
+        if (gradient.value().is<SelectedRows<T, Device>>()) {
+            check(gradient.value().get<SelectedRows<T, Device>>().shape());
         } else {
-            check(gradient.value().get<LoDTensor<T>>().value().shape());
+            check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
         }
     }
 
     template <class T, class S, class Op, std::size_t... state>
     static op_code const& code_for(std::index_sequence<state...>) {
-        return code_of<Op, Cpu, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+        return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
     }
 
     std::vector<Kind> kinds_;
 };
+using Optimizer = OptimizerOn<Cpu>;
 
 }  // namespace layer
 

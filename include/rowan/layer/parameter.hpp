@@ -1,6 +1,7 @@
 // rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
 #pragma once
 
+#include <rowan/detail/device_values.hpp>
 #include <rowan/detail/random.hpp>
 #include <rowan/layer/var.hpp>
 
@@ -46,21 +47,24 @@ inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     return {-bound, bound};
 }
 
-/// First values of a parameter of these dims.
+/// First values of a parameter of these dims, made on the host.
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     rowan::detail::check_known(dims);
-    typename Tensor<T, Device>::shape_type shape;
+    typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
     v.set_dims(dims);
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed) {
-        auto t = Tensor<T, Device>::from_shape(shape);
+    v.bring = &rowan::detail::bring<T, Device>;
+    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, void const* device) {
+        Device const exec = rowan::detail::exec_or_default<Device>(device);
+        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
+        auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;
-        for (std::size_t i = 0; seed && i < t.size(); ++i) {
+        for (std::size_t i = 0; i < t.size(); ++i) {
             double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
             t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
         }
-        value.set(LoDTensor<T, Device>(std::move(t)));
+        value.set(LoDTensor<T, Device>(rowan::detail::placed(exec, std::move(t))));
     };
 }
 

@@ -18,9 +18,9 @@ namespace rowan::inline v0 {
 class Parameters {
 public:
     /// errors   GraphError if there is none of that name; TypeError if its elements are no T
-    template <class T>
-    Tensor<T> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T>>().value();
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        return find(name).get<LoDTensor<T, Device>>().value();
     }
 
     Value const& find(std::string_view name) const {

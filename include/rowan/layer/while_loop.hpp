@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/kind_text.hpp>
+#include <rowan/detail/device_values.hpp>
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/var.hpp>
@@ -90,10 +91,10 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     block->gradient_dtype = dtype<R>::wire;
     block->kernels = LoopKernels::of<R, Device>();
     block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->holds = [](Value const& v) {
+    block->holds = [](void const* device, Value const& v) {
         auto const& flag = v.get<LoDTensor<bool, Device>>().value();
         if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return flag.data()[0];
+        return first_element(*static_cast<Device const*>(device), flag);
     };
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
