@@ -48,7 +48,7 @@ T first_element(D const& exec, Tensor<T, D> const& x) {
 
 /// A copy made by a call on `exec`, wherever x was made.
 template <class T, class D>
-Tensor<T, D> copy_of(D const& exec, Tensor<T, D> const& x) {
+Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     if constexpr (is_cpu<D>) {
         return x;
     } else {
@@ -69,7 +69,7 @@ void bring(Value& value, void const* device, bool own) {
     D const exec = exec_or_default<D>(device);
     if (value.is<LoDTensor<T, D>>()) {
         auto& there = value.get<LoDTensor<T, D>>();
-        if (own) value.set(LoDTensor<T, D>(copy_of(exec, there.value()), there.lod()));
+        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
         return;
     }
     value = value.on_host();
