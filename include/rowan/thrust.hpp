@@ -1,6 +1,7 @@
 // rowan/thrust.hpp: everything of rowan/thrust/ that does not name CUDA. Not in rowan.hpp: it needs Thrust.
 #pragma once
 
+#include <rowan/thrust/accuracy.hpp>
 #include <rowan/thrust/add.hpp>
 #include <rowan/thrust/copy.hpp>
 #include <rowan/thrust/device.hpp>
@@ -10,9 +11,12 @@
 #include <rowan/thrust/ids.hpp>
 #include <rowan/thrust/lod_tensor.hpp>
 #include <rowan/thrust/lookup_table_grad.hpp>
+#include <rowan/thrust/matmul.hpp>
+#include <rowan/thrust/matrix_rows.hpp>
 #include <rowan/thrust/merge.hpp>
 #include <rowan/thrust/op.hpp>
 #include <rowan/thrust/padded.hpp>
+#include <rowan/thrust/reduction.hpp>
 #include <rowan/thrust/retain.hpp>
 #include <rowan/thrust/row_plan.hpp>
 #include <rowan/thrust/rowwise_adagrad.hpp>
@@ -30,6 +34,7 @@
 #include <rowan/thrust/split.hpp>
 #include <rowan/thrust/squared_norm.hpp>
 #include <rowan/thrust/step_map.hpp>
+#include <rowan/thrust/sum_rows.hpp>
 #include <rowan/thrust/synchronize.hpp>
 #include <rowan/thrust/tensor.hpp>
 #include <rowan/thrust/tensor_array.hpp>
