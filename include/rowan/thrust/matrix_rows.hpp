@@ -58,7 +58,7 @@ struct ExponentialAt {
 
 /// Keeps the sum of a row's exponentials, and hands it on.
 template <class S, class Loss>
-struct KeepTotal {
+struct KeepRowTotal {
     S const* greatest;
     S* totals;
     Loss loss;
@@ -137,7 +137,7 @@ struct MatrixRows<ThrustDevice<System>> {
             launch(exec, n, LargestOfParts<S>{parts.data(), greatest.data()});
         }
         ExponentialAt<T> const e{x, greatest.data(), Divisor(classes)};
-        sum_runs<S>(exec, n * classes, classes, e, KeepTotal<S, Loss>{greatest.data(), totals.data(), loss});
+        sum_runs<S>(exec, n * classes, classes, e, KeepRowTotal<S, Loss>{greatest.data(), totals.data(), loss});
         launch(exec, n * classes, NormaliseElement<T>{e, totals.data(), to});
     }
 

@@ -20,7 +20,7 @@ struct SquaredDifferenceAt {
 
 /// Stores a total of n numbers, or their mean.
 template <class T>
-struct StoreTotal {
+struct StoreReduced {
     T* out;
     std::size_t n;
     bool mean;
@@ -30,7 +30,7 @@ struct StoreTotal {
 /// The total of no numbers.
 template <class T>
 struct StoreNoTotal {
-    StoreTotal<T> store_total;
+    StoreReduced<T> store_total;
     ROWAN_HD void operator()(std::size_t) const { store_total(0, constant<sum_t<T>>(0.0)); }
 };
 
@@ -40,18 +40,18 @@ struct Totals<ThrustDevice<System>> {
 
     template <class T>
     static void of_losses(Device const& exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
-        total(exec, n, NumberAt<sum_t<T>>{losses}, StoreTotal<T>{out, n, mean});
+        total(exec, n, NumberAt<sum_t<T>>{losses}, StoreReduced<T>{out, n, mean});
     }
 
     template <class T>
     static void mean_square(Device const& exec, std::size_t n, T const* a, T const* b, T* out) {
-        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreTotal<T>{out, n, true});
+        total(exec, n, SquaredDifferenceAt<T>{a, b}, StoreReduced<T>{out, n, true});
     }
 
 private:
     // The sums of blocks, then the sum of these: two passes however many there are.
     template <class Term, class T>
-    static void total(Device const& exec, std::size_t n, Term const& term, StoreTotal<T> const& done) {
+    static void total(Device const& exec, std::size_t n, Term const& term, StoreReduced<T> const& done) {
         using S = sum_t<T>;
         if (n == 0) return launch(exec, 1, StoreNoTotal<T>{done});
         std::size_t const blocks = (n + sum_block - 1) / sum_block;
