@@ -23,7 +23,6 @@
 #include <rowan/thrust/scale.hpp>
 #include <rowan/thrust/scatter_add.hpp>
 #include <rowan/thrust/selected_rows.hpp>
-#include <rowan/thrust/sequence.hpp>
 #include <rowan/thrust/sequence_erase.hpp>
 #include <rowan/thrust/sequence_expand.hpp>
 #include <rowan/thrust/sequence_mask.hpp>

@@ -5,7 +5,17 @@
 
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/thrust/sequence.hpp>
+#include <rowan/sequence.hpp>
+#include <rowan/thrust/lod_tensor.hpp>
+#include <rowan/thrust/padded.hpp>
+#include <rowan/thrust/sequence_erase.hpp>
+#include <rowan/thrust/sequence_expand.hpp>
+#include <rowan/thrust/sequence_mask.hpp>
+#include <rowan/thrust/sequence_pool.hpp>
+#include <rowan/thrust/sequence_reverse.hpp>
+#include <rowan/thrust/sequence_softmax.hpp>
+#include <rowan/thrust/step_map.hpp>
+#include <rowan/thrust/tensor_array.hpp>
 
 #include <cstddef>
 #include <cstdint>
