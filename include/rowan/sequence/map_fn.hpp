@@ -9,7 +9,8 @@
 
 namespace rowan::inline v0 {
 
-/// Slot i of the result is f(array.read(i)), for i in order: what f returns, or a copy of what it returns a reference to.
+/// Slot i of the result is f(array.read(i)), for i in order: what f returns, or a copy of what it returns a reference to. It
+/// is called on the host, with slots that lie on the array's device.
 /// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
 /// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
 ///          trailing dims

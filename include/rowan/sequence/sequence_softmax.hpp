@@ -89,8 +89,8 @@ struct SequenceSoftmax<Cpu> {
 /// its column of the sequence NaN.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
-/// cost     two reads of x and one write of the result, memory for the longest sequence of a thread; the same bits for any number of
-///          threads
+/// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same
+///          bits for any number of threads, and on devices but for a GPU's own exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
@@ -105,7 +105,7 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 /// The gradient of x from that of `out`, the result of sequence_softmax: out * (out_grad - sum of out * out_grad).
 /// shapes   out [n, ...], out_grad the same -> [n, ...] with the levels of out
 /// errors   ShapeError if out has no levels or out_grad another shape
-/// cost     two reads of both and one write of the result, memory for the longest sequence of a thread
+/// cost     two reads of both and one write of the result, memory for the longest sequence of a thread, on a device for all of x
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {

@@ -58,7 +58,8 @@ struct TensorArrayAccess;
 }  // namespace detail
 
 /// Tensors at slots 0, 1, …, which may hold LoD. The first write fixes rank, trailing dims and number of levels; the first dim may vary
-/// from slot to slot. A slot that was never written cannot be read. A copy is deep.
+/// from slot to slot. A slot that was never written cannot be read. A copy is deep. On a device, a call without an execution that is given
+/// a value runs where that was made: write, accumulate, scatter, split.
 template <class T, class Device>
 class TensorArray {
 public:

@@ -68,9 +68,9 @@ struct SequenceErasure<ThrustDevice<System>> {
         if (n == 0) return Tensor<T, Exec>::from_shape(exec, shape);
         OnDevice<std::int64_t, Exec> const tokens(exec, erased), begins(exec, offsets);
         OnDevice<std::int64_t, Exec> const ends(exec, n), made(exec, starts.size());
-        launch(exec, n, MarkStaying<T>{x.data(), tokens.data(), erased.size(), ends.data()});
+        launch_always(exec, n, MarkStaying<T>{x.data(), tokens.data(), erased.size(), ends.data()});
         ThrustSystem<System>::inclusive_scan(exec, n, ends.data());
-        launch(exec, starts.size(), ErasedStart{begins.data(), ends.data(), made.data()});
+        launch_always(exec, starts.size(), ErasedStart{begins.data(), ends.data(), made.data()});
         ThrustSystem<System>::to_host(exec, starts.data(), made.data(), starts.size() * sizeof(std::int64_t));
         synchronize(exec);
         shape[0] = static_cast<std::size_t>(starts.back());

@@ -86,7 +86,7 @@ public:
         chunks ? run_chunks<chunk_size>(exec, width, rows, apply) : run_chunks<1>(exec, width, rows, apply);
     }
 
-    /// The same with chunks of N.
+    /// The same with chunks of N. What is written is memory that nobody has seen yet, so that a call that has failed is no matter.
     template <int N, class Exec, class Rows, class Apply>
     void run_chunks(Exec const& exec, std::size_t width, Rows const& rows, Apply const& apply) const {
         using S = typename Rows::Sum;
@@ -101,11 +101,12 @@ public:
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             std::size_t const threads = levels_[l].size() * lanes;
             if (l == 0) {
-                launch(exec, threads, DoSumTask<Rows, N, Apply>{next, rows, partial.data(), by, apply});
+                launch_always(exec, threads, DoSumTask<Rows, N, Apply>{next, rows, partial.data(), by, apply});
             } else {
                 using More = PartialRows<Rows>;
-                launch(exec, threads,
-                       DoSumTask<More, N, Apply>{next, {rows, partial.data(), width}, partial.data(), by, apply});
+                launch_always(
+                    exec, threads,
+                    DoSumTask<More, N, Apply>{next, {rows, partial.data(), width}, partial.data(), by, apply});
             }
             next += levels_[l].size();
         }
