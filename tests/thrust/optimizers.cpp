@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("optimizers on a device give the bits of Cpu for double and 1
 
 TEMPLATE_TEST_CASE("adagrad on a device takes a row that is looked up very often", "[thrust][adagrad]", ROWAN_TEST_DEVICES) {
     using D = TestType;
-    auto const g = device::gradient<float>(300'000, 100, 3, 98, 5);
+    auto const g = device::gradient<float>(100'000, 100, 3, 98, 5);
     State<D, float> p({100, 3}, 1), m({100, 3}, 2);
     rowan::adagrad(p.host, m.host, g);
     rowan::adagrad(p.on_device, m.on_device, to_device(D{}, g));

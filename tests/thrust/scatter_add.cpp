@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("scatter_add on a device sums duplicates in the order of merg
 
 TEMPLATE_TEST_CASE("scatter_add on a device takes a row that is named very often", "[thrust][scatter_add]", ROWAN_TEST_DEVICES) {
     using D = TestType;
-    auto const g = device::gradient<double>(300'000, 50, 2, 99, 7);
+    auto const g = device::gradient<double>(100'000, 50, 2, 99, 7);
     auto want = device::filled<double>({50, 2}, 6);
     auto got = to_device(D{}, want);
     rowan::update_rows(g, add_rule{}, want);
