@@ -18,6 +18,7 @@ TEMPLATE_TEST_CASE("device rows are what they are on the host", "[thrust][select
     CHECK(same_bits(SelectedRows<float, D>(D{}, 9, Tensor<std::int32_t, D>{4, 1, 4}, to_device(D{}, host.value())), host));
     CHECK(same_bits(to_device(D{}, host), host));
     CHECK(same_bits(rowan::to_device<D>(host), host));
+    CHECK(same_bits(to_host(D{}, g), host));
     SelectedRows<float> const ascending(9, {1, 4}, {{1}, {2}});
     CHECK(to_device(D{}, ascending).merged());
     CHECK(to_host(to_device(D{}, ascending)).merged());

@@ -14,6 +14,9 @@ TEMPLATE_TEST_CASE("device tensors have the shapes and elements of the host's", 
     CHECK(same_bits(t, Tensor<float>{{1, 2, 3}, {4, 5, 6}}));
     CHECK((t.shape(0) == 2 && t.shape(1) == 3 && t.dimension() == 2 && t.size() == 6 && t.row_size() == 3));
     CHECK(t.device() == D{});
+    CHECK(same_bits(to_host(D{}, t), to_host(t)));
+    CHECK(same_bits(rowan::to_device<D>(to_host(t)), to_host(t)));
+    rowan::synchronize(D{});
     CHECK(same_bits(Tensor<rowan::bfloat16, D>::full({2, 1}, rowan::bfloat16(3)), Tensor<rowan::bfloat16>::full({2, 1}, rowan::bfloat16(3))));
     CHECK(same_bits(Tensor<double, D>::zeros({70}), Tensor<double>::zeros({70})));
     CHECK(same_bits(Tensor<std::int32_t, D>::full(D{}, {}, 7), Tensor<std::int32_t>::full({}, 7)));

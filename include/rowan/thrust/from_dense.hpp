@@ -16,18 +16,19 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is there a large one among the elements of row k / lanes that are `lanes` apart, from k % lanes on?
+/// Is there a large one among the elements of row k / lanes that are so many apart, from k % lanes on?
 template <class T>
 struct LookForLarge {
     is_large<T> large;
     T const* x;
-    std::size_t width, lanes;
+    std::size_t width;
+    Divisor lanes;
     bool* found;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        T const* const row = x + k / lanes * width;
+        std::size_t const row = lanes.quotient(k);
         bool any = false;
-        for (std::size_t i = k % lanes; i < width && !any; i += lanes) any = large(row[i]);
+        for (std::size_t i = k - row * lanes.by; i < width && !any; i += lanes.by) any = large(x[row * width + i]);
         found[k] = any;
     }
 };
@@ -58,7 +59,8 @@ SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exe
     std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
     std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));  // neighbours read neighbours
     detail::DeviceStorage<bool, System> const found(exec, n * lanes);
-    detail::launch_always(exec, n * lanes, detail::LookForLarge<T>{large, dense.data(), width, lanes, found.data()});
+    detail::launch_always(exec, n * lanes,
+                          detail::LookForLarge<T>{large, dense.data(), width, detail::Divisor(lanes), found.data()});
     auto rows = detail::kept_of(exec, n, detail::HasLarge{found.data(), lanes});
     auto value = detail::rows_at(exec, dense, rows);
     return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
