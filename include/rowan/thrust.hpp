@@ -3,6 +3,8 @@
 
 #include <rowan/thrust/accuracy.hpp>
 #include <rowan/thrust/add.hpp>
+#include <rowan/thrust/cast.hpp>
+#include <rowan/thrust/compare.hpp>
 #include <rowan/thrust/copy.hpp>
 #include <rowan/thrust/device.hpp>
 #include <rowan/thrust/elementwise.hpp>
@@ -16,6 +18,7 @@
 #include <rowan/thrust/merge.hpp>
 #include <rowan/thrust/op.hpp>
 #include <rowan/thrust/padded.hpp>
+#include <rowan/thrust/pieces.hpp>
 #include <rowan/thrust/reduction.hpp>
 #include <rowan/thrust/retain.hpp>
 #include <rowan/thrust/row_plan.hpp>
@@ -33,6 +36,7 @@
 #include <rowan/thrust/split.hpp>
 #include <rowan/thrust/squared_norm.hpp>
 #include <rowan/thrust/step_map.hpp>
+#include <rowan/thrust/sum.hpp>
 #include <rowan/thrust/sum_rows.hpp>
 #include <rowan/thrust/synchronize.hpp>
 #include <rowan/thrust/tensor.hpp>

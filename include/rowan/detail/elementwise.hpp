@@ -58,6 +58,11 @@ struct ElementLoops<Cpu> {
         detail::check_ids(exec, field, ids, bound);
     }
 
+    template <class T>
+    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
+        return x;
+    }
+
     /// Memory for n numbers for a while.
     template <class S>
     static Buffer<S> scratch(Cpu, std::size_t n) {

@@ -64,4 +64,27 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/pieces.hpp.
+template <class D>
+struct Pieces;
+
+template <>
+struct Pieces<Cpu> {
+    template <class T>
+    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
+                     std::vector<T const*> const& from, T* to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from[k] + in, count, to + whole);
+        });
+    }
+
+    template <class T>
+    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
+                    std::vector<T*> const& to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from + whole, count, to[k] + in);
+        });
+    }
+};
+
 }  // namespace rowan::inline v0::detail

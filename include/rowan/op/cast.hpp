@@ -1,6 +1,7 @@
 // rowan/op/cast.hpp: cast, the elements of a tensor in another type.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
@@ -35,24 +36,65 @@ template <class To, class From>
 inline constexpr bool cast_may_fail =
     std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
 
+/// The least number of an integer type, and the power of two after the greatest one, as fractions.
+template <class I, class S>
+inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
+template <class I, class S>
+inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
+
 /// Does To hold the whole part of x? Not of a NaN.
 template <class To, class S>
-bool holds_whole_part(S x) {
+ROWAN_HD bool holds_whole_part(S x) {
     using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
     S const whole = std::trunc(x);
-    return whole >= static_cast<S>(std::numeric_limits<I>::min()) &&
-           whole < std::ldexp(S{1}, std::numeric_limits<I>::digits);
+    return whole >= least && whole < after;
 }
 
 template <class To, class From>
-To cast_element(From const& x) {
-    auto const wide = dtype<From>::widen(x);
-    if constexpr (std::same_as<To, bool>) {
-        return wide != sum_t<From>{};
-    } else {
-        return dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+struct CastElement {
+    From const* from;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        auto const wide = dtype<From>::widen(from[i]);
+        if constexpr (std::same_as<To, bool>) {
+            to[i] = wide != sum_t<From>{};
+        } else {
+            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+        }
     }
+};
+
+template <class To, class From>
+[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
+    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                     static_cast<double>(dtype<From>::widen(x)),
+                     std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
 }
+
+/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/cast.hpp.
+template <class D>
+struct CastCheck;
+
+template <>
+struct CastCheck<Cpu> {
+    template <class To, class From>
+    static void check(Cpu exec, std::size_t n, From const* from) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (fits(i)) ++i;
+        refuse_cast<To>(i, from[i]);
+    }
+};
 
 }  // namespace detail
 
@@ -60,32 +102,14 @@ To cast_element(From const& x) {
 /// around, as bool everything but 0 is true.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if a NaN, or a number beyond what they hold, is to become an integer
-/// cost     one read of x, two where it may throw, and one write of the result
-template <class To, class From>
-Tensor<To> cast(Cpu exec, Tensor<From> const& x) {
+/// cost     one read of x, two where it may throw, and one write of the result; where it may throw a device is waited for
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
     static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
-    From const* const from = x.data();
-    if constexpr (detail::cast_may_fail<To, From>) {
-        std::atomic<bool> good{true};
-        auto const fits = [&](std::size_t i) { return detail::holds_whole_part<To>(dtype<From>::widen(from[i])); };
-        detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
-            bool all = true;
-            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
-            if (!all) good = false;
-        });
-        if (!good) {
-            std::size_t i = 0;
-            while (fits(i)) ++i;
-            throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
-                             static_cast<double>(dtype<From>::widen(from[i])),
-                             std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
-        }
-    }
-    auto out = Tensor<To>::from_shape(x.shape());
-    To* const to = out.data();
-    detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) to[i] = detail::cast_element<To>(from[i]);
-    });
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
+    auto out = detail::new_tensor<To>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
     return out;
 }
 

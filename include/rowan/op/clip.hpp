@@ -1,6 +1,7 @@
 // rowan/op/clip.hpp: clip, elements cut to an interval.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
@@ -30,15 +31,35 @@ inline void check_clip(ClipOptions const& options) {
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
 }
 
-template <class T>
-Tensor<T> clip_elements(Cpu exec, Tensor<T> const& x, ClipOptions const& options) {
+/// x cut to [min, max]
+struct clip_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const low = constant<V>(min), high = constant<V>(max);
+        return choose(x < low, low, choose(x > high, high, x));
+    }
+};
+
+/// g where x is in [min, max], else 0
+struct clip_grad_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
     static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
-    auto const formula = [&]<class V>(V const& a) {
-        V const low = constant<V>(options.min), high = constant<V>(options.max);
-        return choose(a < low, low, choose(a > high, high, a));
-    };
-    return zip_elements<S>(exec, formula, x);
+    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
 }  // namespace detail
@@ -46,34 +67,31 @@ Tensor<T> clip_elements(Cpu exec, Tensor<T> const& x, ClipOptions const& options
 /// Every element cut to [min, max]; NaN stays.
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
-template <class T>
-Tensor<T> clip(Cpu exec, Tensor<T> const& x, ClipOptions const& options = {}) {
+template <class T, device D>
+Tensor<T, D> clip(D const& exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
     detail::check_clip(options);
     return detail::clip_elements(exec, x, options);
 }
 
 /// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
-template <class T>
-SelectedRows<T> clip(Cpu exec, SelectedRows<T> const& g, ClipOptions const& options = {}) {
+template <class T, device D>
+SelectedRows<T, D> clip(D const& exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
     if (options.min > 0 || options.max < 0)
         throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
                          "0 within the interval, as rows that are not named stay 0");
-    auto const merged = merge(exec, g);
-    return {merged.height(), merged.rows(), detail::clip_elements(exec, merged.value(), options)};
+    auto merged = merge(exec, g);
+    merged.value() = detail::clip_elements(exec, merged.value(), options);
+    return merged;
 }
 
 /// The gradient of x: that of the result where x was within the interval, else 0.
-template <class T>
-Tensor<T> clip_grad(Cpu exec, Tensor<T> const& x, Tensor<T> const& out_grad, ClipOptions const& options = {}) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                       ClipOptions const& options = {}) {
     detail::check_same_shape("out_grad", out_grad, x);
-    auto const formula = [&]<class V>(V const& a, V const& g) {
-        V const zero = detail::constant<V>(0.0);
-        return detail::choose(a < detail::constant<V>(options.min), zero,
-                              detail::choose(a > detail::constant<V>(options.max), zero, g));
-    };
-    return detail::zip_elements<S>(exec, formula, x, out_grad);
+    detail::clip_grad_formula const formula{options.min, options.max};
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
 }
 
 struct clip_grad_op {

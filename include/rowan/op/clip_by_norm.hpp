@@ -1,6 +1,7 @@
 // rowan/op/clip_by_norm.hpp: clip_by_norm, a gradient scaled down to a norm, alone or together with others.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
@@ -37,13 +38,13 @@ inline double norm_factor(double squared, double max_norm) {
     return norm <= max_norm ? 1.0 : max_norm / norm;
 }
 
-template <class T>
-Tensor<T> times(Cpu exec, Tensor<T> const& x, double factor) {
+template <class T, class D>
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
     static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: integers have no norm to be scaled to");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
-template <class T>
-SelectedRows<T> times(Cpu exec, SelectedRows<T> const& g, double factor) {
+template <class T, class D>
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
     return scale(exec, g, factor);
 }
 
@@ -53,32 +54,33 @@ SelectedRows<T> times(Cpu exec, SelectedRows<T> const& g, double factor) {
 /// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
 /// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling
-template <class T>
-Tensor<T> clip_by_norm(Cpu exec, Tensor<T> const& x, ClipByNormOptions const& options = {}) {
+/// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
+///          is waited for, as the norm decides
+template <class T, device D>
+Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::times(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
+    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
 }
-template <class T>
-SelectedRows<T> clip_by_norm(Cpu exec, SelectedRows<T> const& g, ClipByNormOptions const& options = {}) {
+template <class T, device D>
+SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
-    return detail::times(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
+    return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
 }
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
 /// Squares are added in double, first those of the dense gradients, in their order.
-template <class T>
-std::tuple<std::vector<Tensor<T>>, std::vector<SelectedRows<T>>> clip_by_global_norm(
-    Cpu exec, std::vector<Tensor<T>> const& dense, std::vector<SelectedRows<T>> const& sparse,
+template <class T, device D>
+std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
+    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
     ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
     double squared = 0;
-    for (Tensor<T> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
-    for (SelectedRows<T> const& g : sparse) squared += static_cast<double>(squared_norm(exec, g));
+    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
+    for (SelectedRows<T, D> const& g : sparse) squared += static_cast<double>(squared_norm(exec, g));
     double const factor = detail::norm_factor(squared, options.max_norm);
-    std::tuple<std::vector<Tensor<T>>, std::vector<SelectedRows<T>>> out;
-    for (Tensor<T> const& x : dense) std::get<0>(out).push_back(detail::times(exec, x, factor));
-    for (SelectedRows<T> const& g : sparse) std::get<1>(out).push_back(detail::times(exec, g, factor));
+    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
+    for (SelectedRows<T, D> const& g : sparse) std::get<1>(out).push_back(detail::scaled(exec, g, factor));
     return out;
 }
 

@@ -15,16 +15,34 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// Elements are compared as dtype<T>::sum.
-template <class T, class F>
-Tensor<bool> compare(Cpu exec, Tensor<T> const& x, Tensor<T> const& y, F const& holds) {
-    check_same_shape("y", y, x);
-    auto out = Tensor<bool>::from_shape(x.shape());
-    for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            out.data()[i] = holds(dtype<T>::widen(x.data()[i]), dtype<T>::widen(y.data()[i]));
-    });
-    return out;
-}
+template <class Op, class T>
+struct CompareElement {
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
+        out[i] = Op::holds(a, b);
+    }
+};
+
+struct NotElement {
+    bool const* x;
+    bool* out;
+    ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
+};
+
+/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/compare.hpp.
+template <class D>
+struct AnyElement;
+
+template <>
+struct AnyElement<Cpu> {
+    static void any(Cpu, std::size_t n, bool const* x, bool* out) {
+        *out = std::any_of(x, x + n, [](bool b) { return b; });
+    }
+};
 
 /// What comparisons have in common.
 template <class Op>
@@ -42,7 +60,11 @@ struct compare_op {
 
     template <class T, class D>
     static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-        return compare(exec, x, y, [](auto const& a, auto const& b) { return Op::holds(a, b); });
+        check_same_shape("y", y, x);
+        ElementLoops<D>::check(exec, x, y);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        return out;
     }
 };
 
@@ -53,31 +75,51 @@ struct compare_op {
 /// errors   ShapeError if the shapes differ
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
-    static bool holds(auto const& a, auto const& b) { return a < b; }
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b;
+    }
 };
 
 /// x <= y, likewise.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
-    static bool holds(auto const& a, auto const& b) { return a < b || a == b; }
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b || a == b;
+    }
 };
 
 /// x == y, likewise.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
-    static bool holds(auto const& a, auto const& b) { return a == b; }
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a == b;
+    }
 };
 
 /// Are both true? Of truth values.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
-    static bool holds(auto const& a, auto const& b) { return a != 0 && b != 0; }
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 && b != 0;
+    }
 };
 
 /// Is one of both true?
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
-    static bool holds(auto const& a, auto const& b) { return a != 0 || b != 0; }
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 || b != 0;
+    }
 };
 
 /// Is it false?
@@ -91,9 +133,10 @@ struct logical_not_op {
     static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("logical_not: x", x); }
 
     template <class D>
-    static Tensor<bool, D> run(D, Tensor<bool, D> const& x) {
-        auto out = Tensor<bool, D>::from_shape(x.shape());
-        std::transform(x.data(), x.data() + x.size(), out.data(), [](bool b) { return !b; });
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, x.shape());
+        detail::ElementLoops<D>::each(exec, x.size(), 1, detail::NotElement{x.data(), out.data()});
         return out;
     }
 };
@@ -113,8 +156,11 @@ struct any_op {
     }
 
     template <class D>
-    static Tensor<bool, D> run(D, Tensor<bool, D> const& x) {
-        return Tensor<bool, D>::full({1}, std::any_of(x.data(), x.data() + x.size(), [](bool b) { return b; }));
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, {1});
+        detail::AnyElement<D>::any(exec, x.size(), x.data(), out.data());
+        return out;
     }
 };
 

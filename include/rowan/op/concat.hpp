@@ -1,6 +1,7 @@
 // rowan/op/concat.hpp: concat, tensors put together along one axis.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/pieces.hpp>
@@ -9,7 +10,6 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/op/split.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,8 +23,8 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
-template <class T>
-std::size_t check_joinable(std::vector<Tensor<T>> const& x, std::int64_t axis) {
+template <class T, class D>
+std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
     check_some(x.size());
     std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
     for (std::size_t k = 1; k < x.size(); ++k) {
@@ -49,9 +49,9 @@ std::size_t check_joinable(std::vector<Tensor<T>> const& x, std::int64_t axis) {
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
 /// errors   ShapeError if there are none, or if ranks or dims other than that of the axis differ; ValueError if there is no such axis
 /// cost     one read and one write of every element
-template <class T>
-Tensor<T> concat(Cpu exec, std::vector<Tensor<T>> const& x, std::int64_t axis = 0) {
-    static_cast<void>(thread_count(exec));
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec);
     std::size_t const at = detail::check_joinable(x, axis);
     auto shape = x[0].shape();
     std::size_t const inner = detail::product_from(shape, at + 1);
@@ -59,16 +59,14 @@ Tensor<T> concat(Cpu exec, std::vector<Tensor<T>> const& x, std::int64_t axis = 
     std::vector<std::size_t> widths;
     shape[at] = 0;
     for (auto const& part : x) {
+        detail::ElementLoops<D>::check(exec, part);
         from.push_back(part.data());
         widths.push_back(part.shape(at) * inner);
         shape[at] += part.shape(at);
     }
-    auto out = Tensor<T>::from_shape(shape);
+    auto out = detail::new_tensor<T>(exec, shape);
     std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
-    T* const to = out.data();
-    detail::for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-        std::copy_n(from[k] + in, count, to + whole);
-    });
+    detail::Pieces<D>::join(exec, outer, widths, from, out.data());
     return out;
 }
 

@@ -1,7 +1,7 @@
 // rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
+#include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
@@ -31,6 +31,74 @@ constexpr void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
+/// A seed that the host knows, and one in the memory of a device.
+struct GivenSeed {
+    std::uint64_t seed;
+    ROWAN_HD std::uint64_t operator()() const { return seed; }
+};
+struct SeedAt {
+    std::int64_t const* seed;
+    ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
+};
+
+/// x · factor, or 0
+template <class T>
+ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
+    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
+    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
+}
+
+template <class T, class Seed>
+struct DropElement {
+    T const* x;
+    T* to;
+    std::uint8_t* mask;
+    Seed seed;
+    double probability;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        bool const kept = uniform_at(seed(), i) >= probability;
+        mask[i] = kept ? 1 : 0;
+        store_kept(kept, x + i, factor, to + i);
+    }
+};
+
+template <class T>
+struct DropGradient {
+    std::uint8_t const* mask;
+    T const* out_grad;
+    T* to;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+};
+
+template <class T, class D, class Seed>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
+                                                                double probability, Seed const& seed) {
+    using S = sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto mask = new_tensor<std::uint8_t>(exec, x.shape());
+    S const factor = constant<S>(1 / (1 - probability));
+    ElementLoops<D>::each(exec, x.size(), 1,
+                          DropElement<T, Seed>{x.data(), out.data(), mask.data(), seed, probability, factor});
+    return {std::move(out), std::move(mask)};
+}
+
+template <class T, class D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Tensor<T, D> const& x,
+                                                               double probability) {
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    return {ElementLoops<D>::copy(exec, x), new_full<std::uint8_t>(exec, x.shape(), 1)};
+}
+
 }  // namespace detail
 
 /// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1 where
@@ -39,52 +107,30 @@ constexpr void check_dropout(double probability) {
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1)
 /// cost     one read of x and one write of both; the same bits for any number of threads
-template <class T>
-std::tuple<Tensor<T>, Tensor<std::uint8_t>> dropout(Cpu exec, Tensor<T> const& x, double probability,
-                                                    std::uint64_t seed, bool training = true) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
-    detail::check_dropout(probability);
-    static_cast<void>(thread_count(exec));
-    if (!training) return {x, Tensor<std::uint8_t>::full(x.shape(), 1)};
-    auto out = Tensor<T>::from_shape(x.shape());
-    auto mask = Tensor<std::uint8_t>::from_shape(x.shape());
-    S const factor = detail::constant<S>(1 / (1 - probability));
-    T const* const from = x.data();
-    T* const to = out.data();
-    std::uint8_t* const kept = mask.data();
-    detail::for_ranges(exec, x.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) kept[i] = detail::uniform_at(seed, i) >= probability ? 1 : 0;
-        for (std::size_t i = begin; i < end; ++i) {
-            S const scaled = detail::product(detail::load<S>(from + i), factor);
-            detail::store(kept[i] != 0 ? scaled : detail::constant<S>(0.0), to + i);
-        }
-    });
-    return {std::move(out), std::move(mask)};
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
+                                                          std::uint64_t seed, bool training = true) {
+    if (!training) return detail::drop_nothing(exec, x, probability);
+    return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
 }
 
 /// The gradient of x: in training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
 /// shapes   mask [...], out_grad [...] -> [...]
 /// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
 /// cost     one read of both and one write of the result
-template <class T>
-Tensor<T> dropout_grad(Cpu exec, Tensor<std::uint8_t> const& mask, Tensor<T> const& out_grad, double probability,
-                       bool training = true) {
+template <class T, device D>
+Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                          double probability, bool training = true) {
     using S = detail::sum_t<T>;
     static_assert(!std::integral<S>, "rowan::dropout_grad: integers take no fractions");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
-    static_cast<void>(thread_count(exec));
-    if (!training) return out_grad;
-    auto x_grad = Tensor<T>::from_shape(out_grad.shape());
+    detail::ElementLoops<D>::check(exec, mask, out_grad);
+    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
     S const factor = detail::constant<S>(1 / (1 - probability));
-    T* const to = x_grad.data();
-    detail::for_ranges(exec, mask.size(), 1, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i) {
-            S const scaled = detail::product(detail::load<S>(out_grad.data() + i), factor);
-            detail::store(mask.data()[i] != 0 ? scaled : detail::constant<S>(0.0), to + i);
-        }
-    });
+    detail::ElementLoops<D>::each(exec, mask.size(), 1,
+                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
     return x_grad;
 }
 
@@ -145,9 +191,13 @@ struct dropout_op {
     static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
                                                                  Tensor<std::int64_t, D> const& seed,
                                                                  attributes const& a) {
-        bool const training = detail::has_seed(seed);
-        auto const number = training ? static_cast<std::uint64_t>(seed.data()[0]) : std::uint64_t{0};
-        return dropout(exec, x, a.probability, number, training);
+        if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
+        if constexpr (detail::is_cpu<D>) {
+            return dropout(exec, x, a.probability, static_cast<std::uint64_t>(seed.data()[0]));
+        } else {
+            detail::ElementLoops<D>::check(exec, seed);
+            return detail::drop_elements(exec, x, a.probability, detail::SeedAt{seed.data()});
+        }
     }
 };
 

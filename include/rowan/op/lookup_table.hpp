@@ -1,6 +1,8 @@
 // rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
 #pragma once
 
+#include <rowan/core/device.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -22,21 +24,47 @@ struct LookupOptions {
     static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
 };
 
+namespace detail {
+
+/// Puts 0 where the id is the padding.
+template <class T, class I>
+struct PadElement {
+    I const* ids;
+    std::int64_t padding;
+    T* to;
+    std::size_t width;
+
+    ROWAN_HD bool of_row(std::size_t row) const { return ids[row] == padding; }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(bool pad, std::size_t row, std::size_t column) const {
+        if (pad) store(constant<sum_t<T>>(0.0), to + row * width + column);
+    }
+};
+
+}  // namespace detail
+
 /// gather, but rows for `padding_id` are zeros, whatever the table holds there.
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
 /// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
 /// cost     as gather
-template <class T, id_type I>
-Tensor<T> lookup_table(Cpu exec, Tensor<T> const& table, Tensor<I> const& ids, LookupOptions const& options = {}) {
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
     detail::check_rows("table", table);
     if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
         throw IndexError("padding_id", 0, *padding, detail::height_of(table));
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids.data()[i] == *options.padding_id)
-            std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
+    if constexpr (detail::is_cpu<D>) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            if (ids.data()[i] == *options.padding_id)
+                std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
+        }
+    } else {
+        detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+        detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
     }
     return out;
 }

@@ -1,6 +1,7 @@
 // rowan/op/split.hpp: split, a tensor cut along one axis.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
@@ -10,7 +11,6 @@
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/split.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -52,28 +52,26 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
 /// errors   ValueError if x has no such axis; ShapeError if sections are not a flat list, one is negative or they do not add up to the dim
 /// cost     one read and one write of every element
-template <class T>
-std::vector<Tensor<T>> split(Cpu exec, Tensor<T> const& x, Ids<> sections, std::int64_t axis = 0) {
-    static_cast<void>(thread_count(exec));
+template <class T, device D>
+std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
+                                std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec, x);
     std::size_t const at = detail::checked_axis(axis, x.dimension());
     if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
     detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
     std::size_t const inner = detail::product_from(x.shape(), at + 1);
     std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
-    std::vector<Tensor<T>> parts;
+    std::vector<Tensor<T, D>> parts;
     std::vector<T*> to;
     std::vector<std::size_t> widths;
     for (std::size_t k = 0; k < sections.size(); ++k) {
         auto shape = x.shape();
         shape[at] = static_cast<std::size_t>(sections[k]);
-        parts.push_back(Tensor<T>::from_shape(shape));
+        parts.push_back(detail::new_tensor<T>(exec, shape));
         to.push_back(parts.back().data());
         widths.push_back(shape[at] * inner);
     }
-    T const* const from = x.data();
-    detail::for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
-        std::copy_n(from + whole, count, to[k] + in);
-    });
+    detail::Pieces<D>::cut(exec, outer, widths, x.data(), to);
     return parts;
 }
 
@@ -96,7 +94,8 @@ struct split_op {
         std::vector<std::int64_t> sections;
         std::int64_t axis = 0;
 
-        static constexpr auto fields = std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+        static constexpr auto fields =
+            std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
     };
 
     static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }

@@ -21,36 +21,69 @@
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/sum.hpp.
+template <class D>
+struct Summands;
+
+template <>
+struct Summands<Cpu> {
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
+        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) {
+                V total = load<V>(x[0].data() + begin + i);
+                for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + begin + i));
+                store(total, out.data() + begin + i);
+            });
+        });
+    }
+
+    template <class T>
+    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
+        Buffer<std::int64_t> all;
+        all.reserve(rows);
+        T* to = value.data();
+        for (SelectedRows<T> const& g : x) {
+            all.insert(all.end(), g.rows().begin(), g.rows().end());
+            to = std::copy_n(g.value().data(), g.value().size(), to);
+        }
+        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+    }
+
+    /// The rows of g with another value.
+    template <class T>
+    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
+        return {g.height(), g.rows(), std::move(value)};
+    }
+};
+
+}  // namespace detail
+
 /// The sum of tensors of one shape, added in their order.
 /// errors   ShapeError if there are none or shapes differ
 /// cost     one read of each and one write of the result
-template <class T>
-Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+Tensor<T, D> sum(D const& exec, std::vector<Tensor<T, D>> const& x) {
     detail::check_some(x.size());
     for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
-    auto out = Tensor<T>::from_shape(x[0].shape());
-    detail::for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
-        detail::each_lane<S>(end - begin, [&]<class V>(std::size_t i) {
-            V total = detail::load<V>(x[0].data() + begin + i);
-            for (std::size_t k = 1; k < x.size(); ++k)
-                total = detail::plus(total, detail::load<V>(x[k].data() + begin + i));
-            detail::store(total, out.data() + begin + i);
-        });
-    });
+    for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
+    auto out = detail::new_tensor<T>(exec, x[0].shape());
+    detail::Summands<D>::add(exec, x, out);
     return out;
 }
 
 /// The rows of all, one after the other: their sum, not merged.
 /// errors   ShapeError if there are none, or heights or row shapes differ
 /// cost     one read of each and one write of the result
-template <class T>
-SelectedRows<T> sum(Cpu exec, std::vector<SelectedRows<T>> const& x) {
-    static_cast<void>(thread_count(exec));
+template <class T, device D>
+SelectedRows<T, D> sum(D const& exec, std::vector<SelectedRows<T, D>> const& x) {
+    detail::ElementLoops<D>::check(exec);
     detail::check_some(x.size());
     std::size_t rows = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-        SelectedRows<T>::check_value(x[i].value(), x[i].rows().size());
+        SelectedRows<T, D>::check_value(x[i].value(), x[i].rows().size());
         if (x[i].height() != x[0].height())
             throw ShapeError(detail::part_name("x", i) + ".height()", std::to_string(x[i].height()),
                              std::to_string(x[0].height()));
@@ -60,29 +93,21 @@ SelectedRows<T> sum(Cpu exec, std::vector<SelectedRows<T>> const& x) {
     }
     auto shape = x[0].value().shape();
     shape[0] = rows;
-    auto value = Tensor<T>::from_shape(shape);
-    detail::Buffer<std::int64_t> all;
-    all.reserve(rows);
-    T* to = value.data();
-    for (SelectedRows<T> const& g : x) {
-        all.insert(all.end(), g.rows().begin(), g.rows().end());
-        to = std::copy_n(g.value().data(), g.value().size(), to);
-    }
-    return detail::SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+    return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The dense sum of both kinds: the tensors, then the rows of each gradient in order.
+/// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
 /// errors   ShapeError if there are no tensors or shapes differ
-template <class T>
-Tensor<T> sum(Cpu exec, std::vector<Tensor<T>> const& x, std::vector<SelectedRows<T>> const& sparse) {
-    for (SelectedRows<T> const& g : sparse) {
-        SelectedRows<T>::check_value(g.value(), g.rows().size());
+template <class T, device D>
+Tensor<T, D> sum(D const& exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+    for (SelectedRows<T, D> const& g : sparse) {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
         detail::check_some(x.size());
         detail::check_height("x[0]", x[0], g.height());
         detail::check_trailing("x[0]", x[0], g.value().shape());
     }
     auto out = sum(exec, x);
-    for (SelectedRows<T> const& g : sparse) scatter_add(exec, out, g);
+    for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
     return out;
 }
 
@@ -144,7 +169,8 @@ struct sum_grad_op {
         D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
         Tensor<T, D> const& out_grad) {
         std::vector<SelectedRows<T, D>> grads;
-        for (auto const& g : sparse) grads.emplace_back(g.height(), g.rows(), gather(exec, out_grad, g.rows()));
+        for (auto const& g : sparse)
+            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
         return {run(exec, x, out_grad), std::move(grads)};
     }
 };

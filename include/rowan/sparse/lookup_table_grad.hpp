@@ -36,8 +36,9 @@ template <class Shape, class T, class D>
 Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
     if (ids.size() == 1) return out_grad;
     auto const& shape = out_grad.shape();
-    Shape rows{product_from(ids, 0)};
-    rows.insert(rows.end(), shape.begin() + static_cast<std::ptrdiff_t>(ids.size()), shape.end());
+    Shape rows;
+    rows.push_back(product_from(ids, 0));
+    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
     return out_grad.reshaped(rows);
 }
 

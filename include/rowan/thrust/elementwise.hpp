@@ -3,6 +3,7 @@
 
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/thrust/detail/copy_rows.hpp>
+#include <rowan/thrust/detail/kept.hpp>
 #include <rowan/thrust/detail/lane.hpp>
 #include <rowan/thrust/detail/storage.hpp>
 #include <rowan/thrust/detail/system.hpp>
@@ -97,6 +98,11 @@ struct ElementLoops<ThrustDevice<System>> {
     template <class I>
     static void check_ids(Device const& exec, char const* field, Tensor<I, Device> const& ids, std::int64_t bound) {
         check_on_device(exec, DeviceIds<System>(exec, field, ids, bound));
+    }
+
+    template <class T>
+    static Tensor<T, Device> copy(Device const& exec, Tensor<T, Device> const& x) {
+        return copy_of(exec, x);
     }
 
     template <class S>
