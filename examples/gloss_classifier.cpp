@@ -4,6 +4,12 @@
 // A batch of 64 definitions touches some 500 of the table's 53 080 rows. So does the gradient, which is a SelectedRows,
 // and so does the optimizer. Text: WordNet's glosses, or a file's lines of label<TAB>text.
 
+#ifdef __CUDACC__
+#include "gloss/device_layers.hpp"  // before what is to find it
+
+#include <rowan/thrust/cublas.hpp>
+#endif
+
 #include "gloss/gru.hpp"
 #include "gloss/layers.hpp"
 #include "gloss/progress.hpp"
@@ -48,6 +54,7 @@ struct Options {
     std::uint64_t seed = 1;
     std::size_t dim = 64;
     std::string model = "gru";
+    std::string device = "cpu";
     std::optional<std::string> save, load, dot;
     std::vector<std::string> definitions;
 };
@@ -72,57 +79,66 @@ private:
     std::mt19937_64 bits_;
 };
 
+template <class Device>
 class Classifier {
+    using Floats = Tensor<float, Device>;
+
 public:
-    Classifier(rowan::Cpu cpu, std::size_t words, std::size_t classes, std::size_t dim, Random& random)
-        : cpu_(cpu), table_(random.tensor({words, dim}, 0.1f)), weight_(random.tensor({classes, dim}, 0.125f)),
-          bias_(random.tensor({classes}, 0.125f)) {}
+    Classifier(Device device, std::size_t words, std::size_t classes, std::size_t dim, Random& random)
+        : device_(device), table_(gloss::on_device(device, random.tensor({words, dim}, 0.1f))),
+          weight_(gloss::on_device(device, random.tensor({classes, dim}, 0.125f))),
+          bias_(gloss::on_device(device, random.tensor({classes}, 0.125f))) {}
 
     /// The scores of every class for each sentence of a batch.
-    Tensor<float>& scores(Sentences const& batch) {
-        words_.resize({batch.words.size(), table_.row_size()});  // the memory stays, where it suffices
-        rowan::gather_into(cpu_, table_, batch.words, words_);
-        gloss::mean_of_rows(words_, batch.offsets, mean_);
-        gloss::fc(mean_, weight_, bias_, scores_);
-        return scores_;
+    decltype(auto) scores(Sentences const& batch) {
+        compute_scores(batch);
+        return gloss::on_host(scores_);
     }
 
     /// One step of training; returns the loss of the batch, summed.
     double train(Sentences const& batch) {
-        double const loss = gloss::softmax_cross_entropy_grad(scores(batch), batch.labels);
-        gloss::fc_grad(mean_, weight_, scores_, grad_mean_, grad_weight_, grad_bias_);
-        gloss::mean_of_rows_grad(grad_mean_, batch.offsets, grad_words_);
+        compute_scores(batch);
+        double const loss = gloss::softmax_cross_entropy_grad(device_, scores_, batch.labels);
+        gloss::fc_grad(device_, mean_, weight_, scores_, grad_mean_, grad_weight_, grad_bias_);
+        gloss::mean_of_rows_grad(device_, words_, grad_mean_, batch.offsets, grad_words_);
 
-        auto const grad_table = rowan::lookup_table_grad(cpu_, batch.words, grad_words_.share(), table_.shape(0));
-        rowan::adagrad(cpu_, table_, table_moment_, grad_table, {.learning_rate = 0.1, .epsilon = 1e-10});
+        auto const grad_table = rowan::lookup_table_grad(device_, batch.words, grad_words_.share(), table_.shape(0));
+        rowan::adagrad(device_, table_, table_moment_, grad_table, {.learning_rate = 0.1, .epsilon = 1e-10});
         ++step_;
-        rowan::adam(cpu_, weight_, weight_m1_, weight_m2_, grad_weight_, {.learning_rate = 2e-3, .step = step_});
-        rowan::adam(cpu_, bias_, bias_m1_, bias_m2_, grad_bias_, {.learning_rate = 2e-3, .step = step_});
+        rowan::adam(device_, weight_, weight_m1_, weight_m2_, grad_weight_, {.learning_rate = 2e-3, .step = step_});
+        rowan::adam(device_, bias_, bias_m1_, bias_m2_, grad_bias_, {.learning_rate = 2e-3, .step = step_});
         return loss;
     }
 
-    Tensor<float> const& table() const { return table_; }
+    decltype(auto) table() const { return gloss::on_host(table_); }
 
     /// A number that changes with any bit of any parameter.
     std::uint64_t checksum() const {
         std::uint64_t hash = 14695981039346656037u;
         for (auto const* t : {&table_, &weight_, &bias_}) {
-            for (float const x : *t) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+            Tensor<float> const& elements = gloss::on_host(*t);
+            for (float const x : elements) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
         }
         return hash;
     }
 
 private:
-    rowan::Cpu cpu_;
-    Tensor<float> table_, weight_, bias_;
-    Tensor<float> table_moment_ = Tensor<float>::zeros(table_.shape());
-    Tensor<float> weight_m1_ = Tensor<float>::zeros(weight_.shape());  // Adam's first and second moments
-    Tensor<float> weight_m2_ = Tensor<float>::zeros(weight_.shape());
-    Tensor<float> bias_m1_ = Tensor<float>::zeros(bias_.shape());
-    Tensor<float> bias_m2_ = Tensor<float>::zeros(bias_.shape());
+    void compute_scores(Sentences const& batch) {
+        gloss::rows_of(device_, table_, batch.words, words_);
+        gloss::mean_of_rows(device_, words_, batch.offsets, mean_);
+        gloss::fc(device_, mean_, weight_, bias_, scores_);
+    }
+
+    Device device_;
+    Floats table_, weight_, bias_;
+    Floats table_moment_ = gloss::zeros_like(device_, table_);
+    Floats weight_m1_ = gloss::zeros_like(device_, weight_);  // Adam's first and second moments
+    Floats weight_m2_ = gloss::zeros_like(device_, weight_);
+    Floats bias_m1_ = gloss::zeros_like(device_, bias_);
+    Floats bias_m2_ = gloss::zeros_like(device_, bias_);
     std::int64_t step_ = 0;
-    Tensor<float> words_, mean_, scores_;  // of the present batch, as are their gradients
-    Tensor<float> grad_words_, grad_mean_, grad_weight_, grad_bias_;
+    Floats words_, mean_, scores_;  // of the present batch, as are their gradients
+    Floats grad_words_, grad_mean_, grad_weight_, grad_bias_;
 };
 
 constexpr std::size_t batch_size = 64;
@@ -160,7 +176,8 @@ std::vector<std::uint32_t> new_order(std::size_t sentences, Random& random) {
 }
 
 /// Goes through the training part once, in a new order.
-void run_epoch(Classifier& model, Corpus const& corpus, int epoch, Random& random) {
+template <class Model>
+void run_epoch(Model& model, Corpus const& corpus, int epoch, Random& random) {
     auto const order = new_order(corpus.train.size(), random);
     gloss::Progress progress("epoch " + std::to_string(epoch), corpus.train.words.size());
     double loss = 0.0;
@@ -184,9 +201,10 @@ void run_epoch(Classifier& model, Corpus const& corpus, int epoch, Random& rando
 template <class Model>
 void print_neighbours(Model const& model, Corpus const& corpus) {
     std::size_t const known = std::min<std::size_t>(corpus.words.size(), 5000);  // rarer words have learned little
+    Tensor<float> const& table = model.table();
     auto const dot = [&](std::size_t a, std::size_t b) {
-        auto const x = model.table().row(a);
-        return std::inner_product(x.begin(), x.end(), model.table().row(b).begin(), 0.0);
+        auto const x = table.row(a);
+        return std::inner_product(x.begin(), x.end(), table.row(b).begin(), 0.0);
     };
     std::vector<double> length;
     for (std::size_t word = 0; word < known; ++word) length.push_back(std::sqrt(dot(word, word)));
@@ -221,7 +239,8 @@ void classify(Model& model, Corpus const& corpus, std::string const& definition)
         std::printf("  no word of this is known\n");
         return;
     }
-    auto const probability = model.scores(batch).row(0);
+    auto&& scores = model.scores(batch);
+    auto const probability = scores.row(0);
     gloss::softmax(probability);
     for (int k = 0; k < 3 && k < std::ssize(corpus.classes); ++k) {
         auto const best = std::max_element(probability.begin(), probability.end());
@@ -283,7 +302,8 @@ void of_file(F const& f) {
     }
 }
 
-void run(Options const& options) {
+template <class Device>
+void run(Device device, Options const& options) {
     for (std::string const& definition : options.definitions) check_definition("--classify", definition);
     Corpus const corpus = options.file ? gloss::read_labelled(*options.file) : gloss::read_wordnet(options.wordnet);
     std::printf("%zu training and %zu test sentences, %zu ids, %zu training tokens, %zu test tokens, %zu classes\n",
@@ -291,9 +311,8 @@ void run(Options const& options) {
                 corpus.test.words.size(), corpus.classes.size());
 
     Random random(options.seed);
-    rowan::Cpu const cpu{.threads = options.threads};
     if (options.model == "gru") {
-        gloss::GruClassifier model(cpu, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
+        gloss::GruClassifier<Device> model(device, corpus.words.size(), corpus.classes.size(), static_cast<std::int64_t>(options.dim));
         if (options.dot) write_text(*options.dot, model.dot());
         if (options.load) {
             of_file([&] { model.load(*options.load); });
@@ -306,11 +325,20 @@ void run(Options const& options) {
         if (options.save) of_file([&] { model.save(*options.save); });
         answer(model, corpus, options);
     } else {
-        Classifier model(cpu, corpus.words.size(), corpus.classes.size(), options.dim, random);
+        Classifier<Device> model(device, corpus.words.size(), corpus.classes.size(), options.dim, random);
         for (int epoch = 1; epoch <= options.epochs; ++epoch) run_epoch(model, corpus, epoch, random);
         answer(model, corpus, options);
     }
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw std::runtime_error("stdout cannot be written");
+}
+
+void run(Options const& options) {
+    if (options.device == "cpu") return run(rowan::Cpu{.threads = options.threads}, options);
+#ifdef __CUDACC__
+    run(rowan::Cuda{}, options);
+#else
+    throw BadInput("--device cuda: this program was built without CUDA (cmake -DROWAN_CUDA=ON builds it with it)");
+#endif
 }
 
 /// Takes whole numbers from `low` to `high` and nothing else.
@@ -341,6 +369,7 @@ int main(int argc, char** argv) {
         ->type_name("")
         ->default_str("");
     app.add_option("--epochs", options.epochs, "times to go through the training part")->check(whole_number(0, 1000));
+    app.add_option("--device", options.device, "cpu, or cuda where the program was built with CUDA")->check(CLI::IsMember({"cpu", "cuda"}));
     app.add_option("--threads", options.threads, "0: all cores; any number gives the same result")
         ->check(whole_number(0, 1024));
     app.add_option("--seed", options.seed, "of the first parameters and the order")->check(whole_number(0, UINT64_MAX));

@@ -41,6 +41,10 @@ refuses '--dim: "64.5" is not a whole number' --dim 64.5
 refuses '--seed: "-1" is not a whole number' --seed -1
 refuses '--seed: "18446744073709551616" is not a whole number' --seed 18446744073709551616
 refuses '--bogus' --bogus
+refuses '--device: tpu not in {' --device tpu
+if ! grep -q '^ROWAN_CUDA:.*=ON$' "$(dirname "$gru")/../CMakeCache.txt" 2>/dev/null; then
+    refuses '--device cuda: this program was built without CUDA' --device cuda
+fi
 refuses '--epochs' --epochs
 refuses '--classify: byte 6 is not UTF-8' --classify $'a caf\xe9'
 "$program" --help >help.txt

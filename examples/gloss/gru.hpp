@@ -1,6 +1,7 @@
 // gloss/gru.hpp: the classifier as a recurrent net, written in layers.
 #pragma once
 
+#include "layers.hpp"
 #include "progress.hpp"
 #include "text.hpp"
 
@@ -22,12 +23,15 @@
 namespace gloss {
 
 /// words -> rows of a table -> GRU over each sentence -> its last state -> fully connected layer
+template <class Device>
 class GruClassifier {
+    using Scores = rowan::layer::Var<float, Device>;
+
 public:
-    GruClassifier(rowan::Cpu cpu, std::size_t words, std::size_t classes, std::int64_t dim) : cpu_(cpu) {
+    GruClassifier(Device device, std::size_t words, std::size_t classes, std::int64_t dim) : device_(device) {
         namespace layer = rowan::layer;
         rowan::ScopeGuard const guard(scope_);
-        auto const ids = layer::data<std::int32_t>("words", {rowan::UNK}, 1);
+        auto const ids = layer::data<std::int32_t, Device>("words", {rowan::UNK}, 1);
         auto const rows = layer::embedding(ids, {.height = static_cast<std::int64_t>(words), .width = dim, .name = "table"});
         auto const states = layer::rnn_with_last(rows, dim, [&](auto row, auto before) {
             auto const now = layer::gru_unit(row, before, {.size = dim});
@@ -35,7 +39,7 @@ public:
         });
         layer::Uniform const first{-0.125, 0.125};
         scores_ = &*layer::fc(states.last, {.output_size = static_cast<std::int64_t>(classes), .weight = first, .bias = first});
-        cost_ = &*layer::softmax_with_cross_entropy(layer::Var<float>(*scores_), layer::data<std::int32_t>("label", {rowan::UNK}));
+        cost_ = &*layer::softmax_with_cross_entropy(Scores(*scores_), layer::data<std::int32_t, Device>("label", {rowan::UNK}));
     }
 
     /// Trains; `orders(epoch)` is the order of the sentences, `done(epoch, mean loss)` is called after every epoch.
@@ -56,12 +60,12 @@ public:
                        return feeds(batch);
                    });
         };
-        parameters_ = rowan::train(rowan::layer::Var<float>(*cost_), reader, {
+        parameters_ = rowan::train(Scores(*cost_), reader, {
             .optimizer = rowan::layer::Adam{.learning_rate = 2e-3},
             .optimizers = {{"table", rowan::layer::AdaGrad{.learning_rate = 0.1, .epsilon = 1e-10}}},
             .epochs = epochs,
             .seed = seed,
-            .exec = cpu_,
+            .exec = device_,
             .on_batch = [&](rowan::BatchReport const& r) {
                 loss += r.cost;
                 progress.advance(tokens_);
@@ -78,25 +82,27 @@ public:
 
     /// The scores of every class for each sentence of a batch, all of which must have words.
     rowan::Tensor<float>& scores(Sentences const& batch) {
-        now_ = rowan::infer(rowan::layer::Var<float>(*scores_), feeds(batch), parameters_, cpu_).value();
+        auto const y = rowan::infer(Scores(*scores_), feeds(batch), parameters_, device_);
+        now_ = on_host(y.value());
         return now_;
     }
 
-    rowan::Tensor<float> const& table() const { return parameters_.get<float>("table"); }
+    decltype(auto) table() const { return on_host(parameters_.template get<float, Device>("table")); }
 
     /// A number that changes with any bit of any parameter.
     std::uint64_t checksum() const {
         std::uint64_t hash = 14695981039346656037u;
         for (auto const& [name, value] : parameters_) {
             if (name.find('@') != name.npos) continue;  // what an optimizer keeps
-            for (float const x : value.get<rowan::LoDTensor<float>>().value()) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
+            rowan::Value const host = value.on_host();
+            for (float const x : host.get<rowan::LoDTensor<float>>().value()) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
         }
         return hash;
     }
 
-    void save(std::string const& file) const { rowan::save_model(rowan::layer::Var<float>(*scores_), parameters_, file); }
-    void load(std::string const& file) { parameters_ = rowan::load_model(rowan::layer::Var<float>(*scores_), file); }
-    std::string dot() const { return rowan::Net<>::trace_and_build(*scores_).dot(); }
+    void save(std::string const& file) const { rowan::save_model(Scores(*scores_), parameters_, file); }
+    void load(std::string const& file) { parameters_ = rowan::load_model(Scores(*scores_), file); }
+    std::string dot() const { return rowan::Net<Device>::trace_and_build(*scores_).dot(); }
 
 private:
     rowan::Feeds feeds(Sentences const& batch) {
@@ -109,7 +115,7 @@ private:
         return {{"words", rowan::LoDTensor<std::int32_t>(std::move(words), rowan::Lod{offsets})}, {"label", std::move(label)}};
     }
 
-    rowan::Cpu cpu_;
+    Device device_;
     rowan::Scope scope_;
     rowan::Variable *scores_ = nullptr, *cost_ = nullptr;
     rowan::Parameters parameters_;

@@ -1,4 +1,4 @@
-// gloss/layers.hpp: the classifier's dense part, forward and backward: mean of rows, fully connected layer, softmax.
+// gloss/layers.hpp: the bag classifier on the processor: rows, their mean, fully connected layer, softmax, forward and backward.
 #pragma once
 
 #include <rowan/sparse.hpp>
@@ -13,8 +13,21 @@ namespace gloss {
 
 using rowan::Tensor;
 
+/// A tensor of the host where the device has it, and a tensor of the device where the host reads it. On the processor both are the same.
+inline Tensor<float> on_device(rowan::Cpu, Tensor<float> x) { return x; }
+inline Tensor<float>& on_host(Tensor<float>& x) { return x; }
+inline Tensor<float> const& on_host(Tensor<float> const& x) { return x; }
+
+inline Tensor<float> zeros_like(rowan::Cpu, Tensor<float> const& x) { return Tensor<float>::zeros(x.shape()); }
+
+/// The rows of a table. The memory of `out` stays, where it suffices.
+inline void rows_of(rowan::Cpu cpu, Tensor<float> const& table, std::span<std::int32_t const> ids, Tensor<float>& out) {
+    out.resize({ids.size(), table.row_size()});
+    rowan::gather_into(cpu, table, ids, out);
+}
+
 /// Row i of `out` becomes the mean of the rows offsets[i] up to offsets[i + 1] of `in`, zeros where there are none.
-inline void mean_of_rows(Tensor<float> const& in, std::span<std::size_t const> offsets, Tensor<float>& out) {
+inline void mean_of_rows(rowan::Cpu, Tensor<float> const& in, std::span<std::size_t const> offsets, Tensor<float>& out) {
     std::size_t const width = in.row_size();
     out.resize({offsets.size() - 1, width});
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -30,8 +43,8 @@ inline void mean_of_rows(Tensor<float> const& in, std::span<std::size_t const> o
 }
 
 /// The gradient of mean_of_rows: each of those rows gets its share of row i of `grad_out`.
-inline void mean_of_rows_grad(Tensor<float> const& grad_out, std::span<std::size_t const> offsets,
-                              Tensor<float>& grad_in) {
+inline void mean_of_rows_grad(rowan::Cpu, Tensor<float> const&, Tensor<float> const& grad_out,
+                              std::span<std::size_t const> offsets, Tensor<float>& grad_in) {
     std::size_t const width = grad_out.row_size();
     grad_in.resize({offsets.back(), width});
     for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
@@ -70,7 +83,8 @@ inline void add_product(std::size_t depth, float const* a, std::size_t row_step,
 }
 
 /// A fully connected layer: out = in * weightᵀ + bias, for in [n, inputs], weight [outputs, inputs] and bias [outputs].
-inline void fc(Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& bias, Tensor<float>& out) {
+inline void fc(rowan::Cpu, Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& bias,
+               Tensor<float>& out) {
     std::size_t const outputs = weight.shape(0);
     std::size_t const inputs = weight.row_size();
     auto transposed = Tensor<float>::from_shape({inputs, outputs});
@@ -83,7 +97,7 @@ inline void fc(Tensor<float> const& in, Tensor<float> const& weight, Tensor<floa
 }
 
 /// The gradients of fc: grad_in = grad_out * weight, grad_weight = grad_outᵀ * in, grad_bias = sum of grad_out's rows.
-inline void fc_grad(Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& grad_out,
+inline void fc_grad(rowan::Cpu, Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& grad_out,
                     Tensor<float>& grad_in, Tensor<float>& grad_weight, Tensor<float>& grad_bias) {
     std::size_t const n = in.shape(0);
     std::size_t const outputs = weight.shape(0);
@@ -112,7 +126,7 @@ inline void softmax(std::span<float> scores) {
 }
 
 /// Turns rows of scores into the gradient of their mean softmax cross entropy; returns that loss, summed over the rows.
-inline double softmax_cross_entropy_grad(Tensor<float>& scores, std::span<std::int32_t const> labels) {
+inline double softmax_cross_entropy_grad(rowan::Cpu, Tensor<float>& scores, std::span<std::int32_t const> labels) {
     double loss = 0.0;
     float const share = 1.0f / static_cast<float>(labels.size());
     for (std::size_t i = 0; i < labels.size(); ++i) {
