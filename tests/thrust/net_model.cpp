@@ -53,7 +53,7 @@ void trained(F const& f) {
 
 template <class D>
 Tensor<float> predicted(Model<D> const& model, Parameters const& parameters) {
-    return on_host(rowan::infer(model.predict, asked(), parameters).value());
+    return rowan::to_host(rowan::infer(model.predict, asked(), parameters).value());
 }
 
 }  // namespace

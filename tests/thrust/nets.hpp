@@ -35,16 +35,6 @@ struct Model {
     layer::Var<float, D> predict, cost;
 };
 
-/// In the memory of the host.
-template <class D>
-Tensor<float> on_host(Tensor<float, D> const& x) {
-    if constexpr (std::is_same_v<D, Cpu>) {
-        return x;
-    } else {
-        return rowan::to_host(x);
-    }
-}
-
 /// Like Feeds, but with tensors of the device where it is one.
 template <class D>
 Feeds on_device(Feeds const& feeds) {
@@ -124,7 +114,7 @@ Result train(Build const& build, std::vector<Feeds> const& batches, Feeds const&
     for (auto const& batch : batches) mine.push_back(feeds_on_device ? on_device<D>(batch) : batch);
     auto const parameters = rowan::train(model.cost, [&](std::int64_t) -> auto const& { return mine; }, options);
     result.parameters = values(parameters);
-    result.predicted = on_host(rowan::infer(model.predict, asked, parameters).value());
+    result.predicted = rowan::to_host(rowan::infer(model.predict, asked, parameters).value());
     return result;
 }
 

@@ -47,6 +47,12 @@ SelectedRows<T> to_host(SelectedRows<T, D> const& x) {
     return to_host(x.value().device(), x);
 }
 
+/// Of what is there already, an alias: so that a program is written once for the processor and for devices.
+template <class T>
+Tensor<T> to_host(Tensor<T> const& x) {
+    return x.share();
+}
+
 /// to_device<Cuda>(x): on the device's default stream.
 template <detail::thrust_device D, class X>
 auto to_device(X const& x) {

@@ -22,5 +22,9 @@ template <class T, detail::thrust_device D>
 LoDTensor<T> to_host(LoDTensor<T, D> const& x) {
     return to_host(x.value().device(), x);
 }
+template <class T>
+LoDTensor<T> to_host(LoDTensor<T> const& x) {
+    return x.share();
+}
 
 }  // namespace rowan::inline v0
