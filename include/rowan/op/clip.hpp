@@ -68,14 +68,14 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
-Tensor<T, D> clip(D const& exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
     detail::check_clip(options);
     return detail::clip_elements(exec, x, options);
 }
 
 /// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
 template <class T, device D>
-SelectedRows<T, D> clip(D const& exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
     if (options.min > 0 || options.max < 0)
         throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
