@@ -65,7 +65,7 @@ struct Summands<Cpu> {
 /// errors   ShapeError if there are none or shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
-Tensor<T, D> sum(D const& exec, std::vector<Tensor<T, D>> const& x) {
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
     detail::check_some(x.size());
     for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
     for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
@@ -78,7 +78,7 @@ Tensor<T, D> sum(D const& exec, std::vector<Tensor<T, D>> const& x) {
 /// errors   ShapeError if there are none, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
-SelectedRows<T, D> sum(D const& exec, std::vector<SelectedRows<T, D>> const& x) {
+SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     detail::ElementLoops<D>::check(exec);
     detail::check_some(x.size());
     std::size_t rows = 0;
@@ -99,7 +99,7 @@ SelectedRows<T, D> sum(D const& exec, std::vector<SelectedRows<T, D>> const& x) 
 /// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
 /// errors   ShapeError if there are no tensors or shapes differ
 template <class T, device D>
-Tensor<T, D> sum(D const& exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
     for (SelectedRows<T, D> const& g : sparse) {
         SelectedRows<T, D>::check_value(g.value(), g.rows().size());
         detail::check_some(x.size());
