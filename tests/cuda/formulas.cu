@@ -11,7 +11,7 @@
 #include <rowan/sparse/rowwise_adagrad.hpp>
 #include <rowan/sparse/sgd.hpp>
 
-#include "device.hpp"
+#include "catch.hpp"
 
 #include <cmath>
 #include <concepts>
@@ -131,7 +131,6 @@ void check(Formula const& formula, std::vector<T> const& g, std::vector<P>... p)
 
 TEMPLATE_TEST_CASE("formulas give on a device the processor's bits", "[cuda]", float, double, rowan::float16,
                    rowan::bfloat16) {
-    if (!test::has_device()) return;
     using T = TestType;
     auto const g = numbers<T>(1);
     auto const p = numbers<T>(2);
@@ -150,7 +149,6 @@ TEMPLATE_TEST_CASE("formulas give on a device the processor's bits", "[cuda]", f
 
 TEMPLATE_TEST_CASE("sums along a row give on a device the processor's bits", "[cuda]", float, double, rowan::float16,
                    rowan::bfloat16) {
-    if (!test::has_device()) return;
     using T = TestType;
     auto const g = numbers<T>(1);
     auto p = numbers<T>(2);
@@ -170,7 +168,6 @@ TEMPLATE_TEST_CASE("sums along a row give on a device the processor's bits", "[c
 
 TEMPLATE_TEST_CASE("extremes and differences give on a device the processor's bits", "[cuda]", float, rowan::float16,
                    std::int32_t) {
-    if (!test::has_device()) return;
     using T = TestType;
     check(extremes{}, numbers<T>(1), numbers<T>(2), numbers<T>(3), numbers<T>(4));
 }

@@ -4,8 +4,12 @@
 #include "catch.hpp"
 
 #ifdef __CUDACC__
+#include <rowan/thrust/cublas.hpp>
 #include <rowan/thrust/cuda.hpp>
 #define ROWAN_TEST_DEVICES rowan::Cuda
+#elif defined(ROWAN_TEST_ONE_DEVICE)
+#include <thrust/system/omp/execution_policy.h>
+#define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::omp::tag>
 #else
 #include <thrust/system/cpp/execution_policy.h>
 #include <thrust/system/omp/execution_policy.h>
