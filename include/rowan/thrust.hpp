@@ -12,6 +12,7 @@
 #include <rowan/thrust/gather.hpp>
 #include <rowan/thrust/ids.hpp>
 #include <rowan/thrust/lod_tensor.hpp>
+#include <rowan/thrust/lookup_bag.hpp>
 #include <rowan/thrust/lookup_table_grad.hpp>
 #include <rowan/thrust/matmul.hpp>
 #include <rowan/thrust/matrix_rows.hpp>

@@ -1,6 +1,7 @@
 // rowan/op/lookup_bag.hpp: lookup_bag, one row for each bag of ids, with a gradient that is always row-sparse.
 #pragma once
 
+#include <rowan/core/device.hpp>
 #include <rowan/detail/bags.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
@@ -24,19 +25,25 @@ struct BagOptions {
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
 /// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
-template <class T, id_type I>
-LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, BagOptions const& options = {}) {
-    return detail::lookup_bag<T>(exec, table, ids, nullptr, options.pool);
+template <class T, id_type I, device D>
+LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                           BagOptions const& options = {}) {
+    Tensor<T, D> const* const weight = nullptr;
+    detail::check_bags(exec, table, ids, weight, options.pool);
+    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
 }
 
 /// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
-template <class T, id_type I>
-SelectedRows<T> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
-                                std::type_identity_t<Tensor<T>> const& out_grad, BagOptions const& options = {}) {
-    return detail::lookup_bag_grad<T>(exec, table, ids, nullptr, out_grad, options.pool, nullptr);
+template <class T, id_type I, device D>
+SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
+    Tensor<T, D>* const none = nullptr;
+    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
+
 struct lookup_bag_grad_op {
     static constexpr std::string_view name = "lookup_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;

@@ -14,21 +14,24 @@ namespace rowan::inline v0 {
 /// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
 /// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
 /// shapes   weight [n]
-template <class T, id_type I>
-LoDTensor<T> lookup_bag(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
-                        std::type_identity_t<Tensor<T>> const& weight, BagOptions const& options = {}) {
-    return detail::lookup_bag<T>(exec, table, ids, &weight, options.pool);
+template <class T, id_type I, device D>
+LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                           std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
 }
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
-template <class T, id_type I>
-std::tuple<SelectedRows<T>, Tensor<T>> lookup_bag_grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids,
-                                                       std::type_identity_t<Tensor<T>> const& weight,
-                                                       std::type_identity_t<Tensor<T>> const& out_grad,
-                                                       BagOptions const& options = {}) {
-    auto weight_grad = Tensor<T>::zeros(weight.shape());
-    auto rows = detail::lookup_bag_grad<T>(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
+                                                             LoDTensor<I, D> const& ids,
+                                                             std::type_identity_t<Tensor<T, D>> const& weight,
+                                                             std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                             BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
+    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
     return {std::move(rows), std::move(weight_grad)};
 }
 

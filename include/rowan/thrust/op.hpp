@@ -8,6 +8,7 @@
 #include <rowan/thrust/compare.hpp>
 #include <rowan/thrust/elementwise.hpp>
 #include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/lookup_bag.hpp>
 #include <rowan/thrust/lookup_table_grad.hpp>
 #include <rowan/thrust/matmul.hpp>
 #include <rowan/thrust/matrix_rows.hpp>
@@ -17,6 +18,8 @@
 #include <rowan/thrust/rowwise_adagrad.hpp>
 #include <rowan/thrust/scale.hpp>
 #include <rowan/thrust/scatter_add.hpp>
+#include <rowan/thrust/sequence_expand.hpp>
+#include <rowan/thrust/sequence_pool.hpp>
 #include <rowan/thrust/sgd.hpp>
 #include <rowan/thrust/squared_norm.hpp>
 #include <rowan/thrust/sum.hpp>
