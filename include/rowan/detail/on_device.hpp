@@ -14,6 +14,11 @@ namespace rowan::inline v0::detail {
 template <class D>
 inline constexpr bool is_cpu = std::same_as<D, Cpu>;
 
+/// Does a recurrent net run a batch on this device as a whole? On the host it runs in parts, for threads; a device whose products have the
+/// host's bits keeps to these, for the order of sums. Others gain nothing by them: its header specialises this.
+template <class D>
+inline constexpr bool runs_whole = false;
+
 /// A tensor that is not initialised, made by a call on `exec`.
 template <class T, class D>
 Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {

@@ -25,8 +25,9 @@ namespace rowan::inline v0 {
 struct RnnBlock {
     std::unique_ptr<Scope> scope;  ///< of the step
     detail::StepNet net;
-    std::size_t level = 0;  ///< the level of x whose sequences are walked through
-    bool reverse = false;   ///< from their ends to their beginnings
+    std::size_t level = 0;    ///< the level of x whose sequences are walked through
+    bool reverse = false;     ///< from their ends to their beginnings
+    bool runs_whole = false;  ///< and not in parts, see detail::runs_whole
     std::vector<bool>
         has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
     detail::LoopKernels kernels;
@@ -65,7 +66,9 @@ public:
         lod.check_rows(x.rows());
         StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
         s_.lod = lod;
-        s_.parts.resize(net_.rows_apart ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256) : 1);
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole
+                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
+                            : 1);
         for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
         auto states = first_states();
         Buffer<Value> results(s_.parts.size());

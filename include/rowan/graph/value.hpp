@@ -5,14 +5,13 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/joined_rows.hpp>
 #include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/on_device.hpp>
 #include <rowan/detail/pick_sequences.hpp>
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -253,13 +252,7 @@ private:
             D const& exec = *static_cast<D const*>(device);
             if (!value.lod().empty())
                 return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
-            Tensor<T, D> const& x = value.value();
-            auto shape = x.shape();
-            shape[0] = from.size();
-            auto out = detail::new_tensor<T>(exec, shape);
-            detail::OnDevice<std::int64_t, D> const index(exec, from);
-            detail::take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
-            return of(V(std::move(out)));
+            return of(V(detail::picked_rows(exec, value.value(), from)));
         }
         Value concat(void const* device, std::span<Value* const> values) const override {
             if (!value.lod().empty()) {
@@ -267,24 +260,7 @@ private:
                 for (Value* const v : values) batches.push_back(v->template get<V>().share());
                 return of(merge_batches(*static_cast<D const*>(device), batches));
             }
-            D const& exec = *static_cast<D const*>(device);
-            auto all = room(exec, values);
-            if constexpr (detail::is_cpu<D>) {
-                T* to = all.data();
-                for (Value* const v : values) {
-                    Tensor<T, D> const& x = v->template get<V>().value();
-                    to = std::copy_n(x.data(), x.size(), to);
-                }
-            } else {
-                std::vector<std::int64_t> starts{0};
-                for (Value* const v : values) starts.push_back(starts.back() + static_cast<std::int64_t>(v->rows()));
-                std::size_t const width = all.row_size();
-                detail::copy_blocks(
-                    exec, starts, width * sizeof(T),
-                    [&](std::size_t i) { return std::as_const(values[i]->template get<V>().value()).data(); },
-                    [&](std::size_t i) { return all.data() + static_cast<std::size_t>(starts[i]) * width; });
-            }
-            return of(V(std::move(all)));
+            return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
         }
         Value scatter(void const* device, std::span<Value* const> values,
                       std::span<std::span<std::int64_t const> const> to) const override {
@@ -297,26 +273,11 @@ private:
                 }
                 return all.gather(device, from);
             }
-            D const& exec = *static_cast<D const*>(device);
-            auto all = room(exec, values);
-            for (std::size_t k = 0; k < values.size(); ++k) {
-                Tensor<T, D> const& x = values[k]->template get<V>().value();
-                detail::check_height("value", x, static_cast<std::int64_t>(to[k].size()));
-                detail::OnDevice<std::int64_t, D> const index(exec, to[k]);
-                detail::put_rows(exec, to[k].size(), all.row_size(), x.data(), index.data(), all.data());
-            }
-            return of(V(std::move(all)));
+            return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
         }
 
-        // For the rows of all.
-        static Tensor<T, D> room(D const& exec, std::span<Value* const> values) {
-            auto shape = values[0]->template get<V>().shape();
-            shape[0] = 0;
-            for (Value* const v : values) {
-                detail::check_trailing("value", v->template get<V>().value(), values[0]->template get<V>().shape());
-                shape[0] += v->rows();
-            }
-            return detail::new_tensor<T>(exec, shape);
+        static auto tensors(std::span<Value* const> values) {
+            return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
         }
 
         V value;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/kind_text.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/run_parts.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/layer/parameter.hpp>
@@ -109,6 +110,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
                          std::string("a level of x, which has ").append(std::to_string(levels)));
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
     block->reverse = options.reverse;
+    block->runs_whole = runs_whole<Device>;
     VarSpec x_t = x->spec();
     x_t.lod_level -= block->level + 1;
     x_t.dims[0] = UNK;

@@ -7,6 +7,7 @@
 #endif
 
 #include <rowan/core/error.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/thrust/detail/storage.hpp>
 #include <rowan/thrust/detail/system.hpp>
 #include <rowan/thrust/device.hpp>
@@ -39,6 +40,9 @@ struct ThrustDevice<::thrust::cuda::tag> {
 using Cuda = ThrustDevice<::thrust::cuda::tag>;
 
 namespace detail {
+
+template <>
+inline constexpr bool runs_whole<Cuda> = true;
 
 /// errors   CudaError with the name of the code, which CUDA no longer remembers then
 inline void check_cuda(cudaError_t code, char const* call) {
