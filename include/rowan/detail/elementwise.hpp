@@ -97,11 +97,14 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// The value everywhere in rows.
-    template <class T>
-    static void fill(Cpu exec, std::size_t rows, std::size_t width, T* to, T value) {
-        for_ranges(exec, rows, width,
-                   [&](std::size_t begin, std::size_t end) { std::fill(to + begin * width, to + end * width, value); });
+    /// Zeros everywhere in rows, then f(row) for each.
+    template <class T, class F>
+    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            F const own = f;
+            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            for (; begin < end; ++begin) own(begin);
+        });
     }
 
     /// Copies of a row.

@@ -39,8 +39,10 @@ struct RightRows<Cpu> {
         std::atomic<std::size_t> right{0};
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             std::size_t count = 0;
-            for (std::size_t i = begin; i < end; ++i)
-                count += is_first_largest<sum_t<T>>(classes, x + i * classes, static_cast<std::size_t>(label[i]));
+            for (std::size_t i = begin; i < end; ++i) {
+                auto const k = static_cast<std::size_t>(label[i]);
+                count += is_first_largest<sum_t<T>>(classes, x + i * classes, k) ? 1 : 0;
+            }
             right += count;
         });
         *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);

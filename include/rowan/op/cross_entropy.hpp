@@ -168,9 +168,8 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
     std::size_t const classes = x.shape(1);
     auto x_grad = detail::new_tensor<T>(exec, x.shape());
     detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
-    detail::ElementLoops<D>::fill(exec, n, classes, x_grad.data(), dtype<T>::narrow(detail::constant<S>(0.0)));
-    detail::ElementLoops<D>::each(exec, n, 1,
-                                  detail::LabelLossGrad<T, I>{x.data(), label.data(), grads, x_grad.data(), classes});
+    detail::LabelLossGrad<T, I> const at_label{x.data(), label.data(), grads, x_grad.data(), classes};
+    detail::ElementLoops<D>::zero_rows(exec, n, classes, x_grad.data(), at_label);
     return x_grad;
 }
 

@@ -129,9 +129,10 @@ struct ElementLoops<ThrustDevice<System>> {
         if (width != 0) launch(exec, rows * width, ElementOfRow<F>{f, Divisor(width)});
     }
 
-    template <class T>
-    static void fill(Device const& exec, std::size_t rows, std::size_t width, T* to, T value) {
-        launch(exec, rows * width, FillWith<T>{to, value});
+    template <class T, class F>
+    static void zero_rows(Device const& exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        launch(exec, rows * width, FillWith<T>{to, dtype<T>::narrow(constant<sum_t<T>>(0.0))});
+        launch(exec, rows, f);
     }
 
     template <class T>
