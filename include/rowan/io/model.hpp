@@ -152,7 +152,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
         if (found->tensor.dims != e.dims)
             throw ShapeError(path + ": " + name + ".shape()", detail::shape_text(found->tensor.dims),
                              detail::shape_text(e.dims));
-        value.write([&](std::span<std::byte> bytes) { file.load_into(name, bytes); });
+        value.write([&, &name = name](std::span<std::byte> bytes) { file.load_into(name, bytes); });
         parameters.set(v->name(), std::move(value));
     }
     return parameters;
