@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace gloss {
@@ -42,12 +43,14 @@ rowan::LoDTensor<float, ThrustDevice<System>> bags(Floats<System> const& in, std
 }
 template <class System>
 void mean_of_rows(ThrustDevice<System> const& device, Floats<System> const& in, std::span<std::size_t const> offsets, Floats<System>& out) {
-    out = rowan::sequence_pool(device, bags(in, offsets), rowan::Pool::mean).value();
+    auto pooled = rowan::sequence_pool(device, bags(in, offsets), rowan::Pool::mean);
+    out = std::move(pooled.value());
 }
 template <class System>
 void mean_of_rows_grad(ThrustDevice<System> const& device, Floats<System> const& in, Floats<System> const& grad_out,
                        std::span<std::size_t const> offsets, Floats<System>& grad_in) {
-    grad_in = rowan::sequence_pool_grad(device, bags(in, offsets), grad_out, rowan::Pool::mean).value();
+    auto grads = rowan::sequence_pool_grad(device, bags(in, offsets), grad_out, rowan::Pool::mean);
+    grad_in = std::move(grads.value());
 }
 
 template <class System>

@@ -89,6 +89,15 @@ TEMPLATE_TEST_CASE("bags of ids on a device refuse what Cpu refuses", "[thrust][
     CHECK(late_refusal(D{}) == text);
     static_cast<void>(rowan::lookup_bag_grad(D{}, table, bad, weight, out_grad));
     CHECK(late_refusal(D{}) == text);
+    for (std::int64_t const far : {std::int64_t{-1}, std::int64_t{1} << 40}) {
+        auto const nowhere = batch({0, far}, Lod{{0, 2}});
+        for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max}) {
+            static_cast<void>(rowan::lookup_bag(D{}, table, nowhere, {pool}));
+            CHECK(late_refusal(D{}) == "ids[1] = " + std::to_string(far) + " is not in [0, 2)");
+            static_cast<void>(rowan::lookup_bag_grad(D{}, table, nowhere, out_grad, {pool}));
+            CHECK(late_refusal(D{}) == "ids[1] = " + std::to_string(far) + " is not in [0, 2)");
+        }
+    }
 }
 
 TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {

@@ -115,7 +115,7 @@ public:
     }
 
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
-    /// either is seen in both. Else it is a copy, in the slot's own memory where that has the right size.
+    /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
     template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true) {

@@ -84,10 +84,11 @@ public:
         return block;
     }
 
-    /// Where calls on a stream note that they have failed. What a stream that has ended has left there is as if it had not been.
+    /// Where calls on a stream note that they have failed; a stream is known by its number, which none that follows it gets.
     FailedCall* failed_call(cudaStream_t stream) {
+        unsigned long long const id = number_of(stream);
         std::lock_guard const guard(mutex_);
-        auto& place = failed_[stream];
+        auto& place = failed_[id];
         if (place == nullptr) {
             auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
             place = made;
@@ -98,8 +99,9 @@ public:
 
     /// Has anything been enqueued on the stream that could have failed?
     bool used(cudaStream_t stream) {
+        unsigned long long const id = number_of(stream);
         std::lock_guard const guard(mutex_);
-        return failed_.contains(stream);
+        return failed_.contains(id);
     }
 
     static void reset(FailedCall* failed, cudaStream_t stream) {
@@ -108,9 +110,15 @@ public:
     }
 
 private:
+    static unsigned long long number_of(cudaStream_t stream) {
+        unsigned long long id = 0;
+        check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+        return id;
+    }
+
     cudaMemPool_t pool_ = nullptr;
     std::mutex mutex_;
-    std::map<cudaStream_t, FailedCall*> failed_;
+    std::map<unsigned long long, FailedCall*> failed_;
 };
 
 template <>
@@ -138,16 +146,24 @@ struct ThrustSystem<::thrust::cuda::tag> {
     static void* allocate(Cuda const& exec, std::size_t bytes) {
         return CudaMemory::of_current().take(bytes, exec.stream);
     }
-    static void deallocate(Cuda const& exec, void* block) noexcept {
+    /// The default stream is that of the current device, which may be another one by now.
+    static void deallocate(Cuda const& exec, Place place, void* block) noexcept {
+        int device = place;
+        static_cast<void>(cudaGetDevice(&device));
+        if (device != place) static_cast<void>(cudaSetDevice(place));
         static_cast<void>(cudaFreeAsync(block, exec.stream));
+        if (device != place) static_cast<void>(cudaSetDevice(device));
     }
 
     static void copy(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         transfer(exec, to, from, bytes, cudaMemcpyDeviceToDevice);
     }
-    /// CUDA has read pageable memory when the call returns.
+    /// The memory has been read when the call returns: pageable memory by CUDA itself, pinned memory is waited for.
     static void from_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         transfer(exec, to, from, bytes, cudaMemcpyHostToDevice);
+        cudaPointerAttributes memory{};
+        check_cuda(cudaPointerGetAttributes(&memory, from), "cudaPointerGetAttributes");
+        if (memory.type != cudaMemoryTypeUnregistered) synchronize(exec);
     }
     static void to_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         transfer(exec, to, from, bytes, cudaMemcpyDeviceToHost);
@@ -160,6 +176,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
     static FailedCall* failed_call(Cuda const& exec) { return CudaMemory::of_current().failed_call(exec.stream); }
     static FailedCall take_failed(Cuda const& exec) {
         FailedCall failed;
+        check(exec);
         if (!CudaMemory::of_current().used(exec.stream)) {
             synchronize(exec);
             return failed;

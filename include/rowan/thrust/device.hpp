@@ -14,7 +14,9 @@ namespace rowan::inline v0 {
 ///
 /// Calls are enqueued and not waited for, but those whose result's size depends on the data, which wait once. What can be known at once,
 /// such as shapes, is refused at once. Ids in the device's memory are looked at there: the error of a bad one is thrown by the next
-/// synchronize(exec) or copy to the host. What was enqueued after such a call does nothing, as if the call had thrown, until then.
+/// synchronize(exec) or copy to the host. What was enqueued after such a call changes nothing that was there before, as if the call had
+/// thrown, until then; what it should have made is of no use and to be thrown away. A stream is one host thread's at a time, and a call
+/// without an execution runs on the default stream.
 template <class System>
 struct ThrustDevice {
     friend System thrust_policy(ThrustDevice const&) { return {}; }

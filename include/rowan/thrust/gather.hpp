@@ -41,7 +41,7 @@ void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System
     detail::check_on_device(exec, checked);
     checked.visit([&]<class I>(I const* list) {
         detail::copy_device_rows(exec, ids.size(), table.row_size() * sizeof(T), table.data(), out.data(),
-                                 detail::RowAt<I>{list}, detail::SameRow{});
+                                 detail::CheckedRowAt<I>{checked.check, list}, detail::SameRow{});
     });
 }
 

@@ -23,6 +23,7 @@ struct DeviceBags {
     using S = sum_t<T>;
 
     T const* table;
+    std::size_t height;
     std::size_t width;
     I const* ids;
     T const* weights;  // none: 1 for all
@@ -30,7 +31,11 @@ struct DeviceBags {
     std::size_t bags;
     Pool pool;
 
-    ROWAN_HD T const* row(std::size_t i) const { return table + static_cast<std::size_t>(ids[i]) * width; }
+    /// Of a bad id, for which the call has failed, row 0: some of what follows runs all the same.
+    ROWAN_HD T const* row(std::size_t i) const {
+        auto const id = static_cast<std::size_t>(std::int64_t{ids[i]});
+        return table + (id < height ? id : 0) * width;
+    }
     ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
     ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
     ROWAN_HD std::size_t bag_of(std::size_t i) const { return find_block(offsets, bags, i); }
@@ -310,6 +315,7 @@ private:
     static DeviceBags<T, I> make(Tensor<T, Device> const& table, LoDTensor<I, Device> const& ids,
                                  Tensor<T, Device> const* weight, std::int64_t const* offsets, Pool pool) {
         return {table.data(),
+                table.shape()[0],
                 table.row_size(),
                 ids.value().data(),
                 weight == nullptr ? nullptr : weight->data(),

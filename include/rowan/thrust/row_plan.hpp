@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -114,6 +115,21 @@ public:
     template <class T>
     explicit RowPlan(SelectedRows<T, Device> const& g) : RowPlan(Device{}, g) {}
 
+    RowPlan(RowPlan const&) = default;
+    RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }
+    RowPlan& operator=(RowPlan other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~RowPlan() = default;
+
+    void swap(RowPlan& other) noexcept {
+        memory_.swap(other.memory_);
+        std::swap(size_, other.size_);
+        std::swap(height_, other.height_);
+        count_.swap(other.count_);
+    }
+
     /// How many rows were planned, duplicates counted.
     std::size_t size() const noexcept { return size_; }
     std::int64_t height() const noexcept { return height_; }
@@ -206,6 +222,11 @@ struct RowPlanAccess {
     template <class System>
     static PlanArrays arrays(RowPlan<ThrustDevice<System>> const& plan) {
         return plan.arrays();
+    }
+    /// May a call on `exec` use the plan?
+    template <class System>
+    static void check(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan) {
+        plan.memory_.check(exec);
     }
     template <class System>
     static std::size_t count(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan) {

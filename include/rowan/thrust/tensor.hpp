@@ -26,7 +26,8 @@ struct FillWith {
 
 /// A row-major array of `T` in the memory of a device. What a tensor of the host says of shapes, copies and aliases holds here too; its
 /// elements are reached through to_host and to_device. Memory comes from a pool, is not initialised, and goes back in the order of
-/// the stream that the tensor was made on: who uses a tensor on another stream keeps it until that one is done.
+/// the stream that the tensor was made on: who uses a tensor on another stream keeps it until that one is done, and the stream itself
+/// outlives what was made on it.
 template <class T, class System>
 class Tensor<T, ThrustDevice<System>> {
     static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");

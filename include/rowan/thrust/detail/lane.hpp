@@ -24,9 +24,15 @@ struct Divisor {
     }
 };
 
+/// The alignment of `bytes` that are read at once: a power of two, at most 16.
+constexpr std::size_t chunk_alignment(std::size_t bytes, std::size_t of_element) {
+    std::size_t const whole = bytes & (~bytes + 1), most = whole < 16 ? whole : 16;
+    return most < of_element ? of_element : most;
+}
+
 /// N elements that a thread reads and writes at once.
 template <class T, int N>
-struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) Chunk {
+struct alignas(chunk_alignment(N * sizeof(T), alignof(T))) Chunk {
     T x[N];
 };
 template <class T>

@@ -141,6 +141,8 @@ void sum_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> co
               Tensor<T, ThrustDevice<System>> const& value, bool chunks, Apply1 const& apply_one,
               ApplyN const& apply_chunk) {
     if (plan.size() == 0 || value.row_size() == 0) return;
+    check_here(exec, value);
+    RowPlanAccess::check(exec, plan);
     PlanArrays const arrays = RowPlanAccess::arrays(plan);
     if (chunks && in_chunks(value.row_size(), value.data())) {
         sum_rows_in_chunks<chunk_size>(exec, arrays, value, apply_chunk);

@@ -22,7 +22,8 @@ public:
         place_ = Memory::here();
         if (n == 0) return;
         void* const block = Memory::allocate(exec, n * sizeof(T));
-        block_ = std::shared_ptr<T>(static_cast<T*>(block), [exec](T* p) { Memory::deallocate(exec, p); });
+        block_ = std::shared_ptr<T>(static_cast<T*>(block),
+                                    [exec, place = place_](T* p) { Memory::deallocate(exec, place, p); });
     }
 
     DeviceStorage(DeviceStorage const& other) : DeviceStorage(other.exec_, other.size_) {

@@ -31,7 +31,7 @@ struct ThrustSystem {
     static void check_place(Place) {}
 
     static void* allocate(Exec const&, std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
-    static void deallocate(Exec const&, void* block) noexcept {
+    static void deallocate(Exec const&, Place, void* block) noexcept {
         Allocator<std::byte>().deallocate(static_cast<std::byte*>(block), 0);
     }
 
@@ -120,6 +120,7 @@ void check_here(D const& exec, T const&... tensors) {
 
 template <thrust_device D>
 IdCheck id_check(D const& exec, char const* field, std::int64_t bound) {
+    system_of<D>::check(exec);
     return {system_of<D>::failed_call(exec), next_call(), bound, field};
 }
 
