@@ -154,7 +154,19 @@ headers() {
     run headers "$preset" all_verify_interface_header_sets -L '^headers$'
 }
 cuda() {
-    if has cuda nvcc; then run cuda cuda rowan_cuda_all; fi
+    has cuda nvcc || return 0
+    run cuda cuda rowan_cuda_all
+    local name="cuda, compute-sanitizer" log=build/cuda/sanitizer.log
+    if ! nvidia-smi -L >/dev/null 2>&1; then
+        skip "$name" "no CUDA device"
+    elif has "$name" compute-sanitizer; then
+        if compute-sanitizer --error-exitcode 1 build/cuda/tests/cuda/rowan_tests_cuda >"$log" 2>&1; then
+            count "$name" 0 1
+        else
+            tail -n 50 "$log"
+            count "$name" 1 1
+        fi
+    fi
 }
 static() { both static rowan_static -L '^static$'; }
 fail() { both fail rowan_fail_twins -L '^fail$'; }
