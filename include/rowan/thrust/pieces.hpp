@@ -35,6 +35,7 @@ struct Pieces<ThrustDevice<System>> {
     static void join(Device const& exec, std::size_t outer, Widths const& widths, std::vector<T const*> const& from,
                      T* to) {
         std::size_t const total = sum_of(widths);
+        if (outer == 0) return;  // no memory to point into
         for (std::size_t k = 0; k < widths.size(); to += widths[k++])
             copy(exec, outer, widths[k], from[k], widths[k], to, total);
     }
@@ -43,6 +44,7 @@ struct Pieces<ThrustDevice<System>> {
     static void cut(Device const& exec, std::size_t outer, Widths const& widths, T const* from,
                     std::vector<T*> const& to) {
         std::size_t const total = sum_of(widths);
+        if (outer == 0) return;
         for (std::size_t k = 0; k < widths.size(); from += widths[k++])
             copy(exec, outer, widths[k], from, total, to[k], widths[k]);
     }
@@ -57,7 +59,7 @@ private:
     template <class T>
     static void copy(Device const& exec, std::size_t runs, std::size_t width, T const* from, std::size_t from_next,
                      T* to, std::size_t to_next) {
-        if (runs == 0 || width == 0) return;
+        if (width == 0) return;
         std::size_t const apart = runs == 1 ? 0 : sizeof(T) * (from_next | to_next);
         std::size_t const bytes = width * sizeof(T);
         with_word(bytes | apart, from, to, [&]<class W>() {
