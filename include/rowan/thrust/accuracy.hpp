@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/op/accuracy.hpp>
+#include <rowan/thrust/detail/fold.hpp>
 #include <rowan/thrust/elementwise.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -32,33 +32,18 @@ struct RightPart {
     }
 };
 
-/// How many of 64 rows are right in all their parts?
-struct CountRight {
+/// 1 if a row is right in all its parts, else 0
+struct RightAt {
     std::uint8_t const* parts;
-    std::int64_t* counts;
-    std::size_t n;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        std::int64_t count = 0;
-        for (std::size_t row = k * 64; row < n && row < k * 64 + 64; ++row) {
-            bool yes = true;
-            for (std::size_t i = 0; i < 16; ++i) yes = yes && parts[row * 16 + i] != 0;
-            count += yes ? 1 : 0;
-        }
-        counts[k] = count;
+    ROWAN_HD std::int64_t operator()(std::size_t row) const {
+        bool yes = true;
+        for (std::size_t i = 0; i < 16; ++i) yes = yes && parts[row * 16 + i] != 0;
+        return yes ? 1 : 0;
     }
 };
 
-struct SumCounts {
-    std::int64_t const* from;
-    std::int64_t* to;
-    std::size_t n;
-
-    ROWAN_HD void operator()(std::size_t k) const {
-        std::int64_t count = 0;
-        for (std::size_t i = k * 64; i < n && i < k * 64 + 64; ++i) count += from[i];
-        to[k] = count;
-    }
+struct AddCounts {
+    ROWAN_HD std::int64_t operator()(std::int64_t a, std::int64_t b) const { return a + b; }
 };
 
 struct StoreShare {
@@ -76,18 +61,11 @@ struct RightRows<ThrustDevice<System>> {
     template <class T, class I>
     static void share(ThrustDevice<System> const& exec, std::size_t n, std::size_t classes, T const* x, I const* label,
                       double* out) {
-        std::size_t counts = (n + 63) / 64;
+        if (n == 0) return launch(exec, 1, StoreShare{nullptr, n, out});
         DeviceStorage<std::uint8_t, System> const parts(exec, n * 16);
-        DeviceStorage<std::int64_t, System> const first(exec, counts), second(exec, (counts + 63) / 64);
         launch(exec, n * 16, RightPart<T, I>{x, label, parts.data(), classes});
-        launch(exec, counts, CountRight{parts.data(), first.data(), n});
-        std::int64_t *from = first.data(), *to = second.data();
-        for (; counts > 1; std::swap(from, to)) {
-            std::size_t const sums = (counts + 63) / 64;
-            launch(exec, sums, SumCounts{from, to, counts});
-            counts = sums;
-        }
-        launch(exec, 1, StoreShare{from, n, out});
+        Fold<std::int64_t, System> const right(exec, n, RightAt{parts.data()}, AddCounts{});
+        launch(exec, 1, StoreShare{right.result(), n, out});
     }
 };
 

@@ -10,7 +10,7 @@
 namespace rowan::inline v0::detail {
 
 /// The largest of 16, 8, 4, 2 and 1 that divides all these numbers.
-inline std::size_t common_word(std::size_t a, std::size_t b = 0, std::size_t c = 0) {
+inline std::size_t common_word(std::size_t a, std::size_t b, std::size_t c) {
     std::size_t const bits = a | b | c | 16;
     return bits & (~bits + 1);
 }
