@@ -13,12 +13,13 @@
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///   sum            the type in which sums and products are formed: + - * / and, where used, from double, sqrt, pow, < and >
+///   sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
 ///   name           its name in messages and nets
 ///   wire           its number in descriptors and checkpoints; own types count from 1000
 ///   widen(T)       -> sum
 ///   narrow(sum)    -> T, rounding as the type does
-/// `T` itself must be trivially copyable and default constructible.
+/// `T` itself must be trivially copyable and default constructible. Functions that need more of `sum` say so when they are compiled:
+/// sqrt, exp, log and pow are found by its namespace, < and > order it.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -29,6 +30,49 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 };
 
 namespace detail {
+
+/// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
+template <class T>
+consteval bool is_element() {
+    if constexpr (requires { sizeof(dtype<T>); }) {
+        using traits = dtype<T>;
+        static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
+        static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
+        static_assert(
+            requires {
+                { traits::name } -> std::convertible_to<std::string_view>;
+            },
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+        static_assert(
+            requires {
+                { traits::wire } -> std::convertible_to<std::int32_t>;
+            },
+            "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
+        static_assert(
+            requires { typename traits::sum; },
+            "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
+        if constexpr (requires { typename traits::sum; }) {
+            using sum = typename traits::sum;
+            static_assert(
+                requires(T const& x) {
+                    { traits::widen(x) } -> std::same_as<sum>;
+                },
+                "rowan::dtype<T>: static sum widen(T) is missing");
+            static_assert(
+                requires(sum const& x) {
+                    { traits::narrow(x) } -> std::same_as<T>;
+                },
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+            static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
+            static_assert(
+                requires(double x) { static_cast<sum>(x); }, "rowan::dtype<T>::sum must be constructible from double");
+            static_assert(
+                requires(sum const& a, sum const& b) { sum(a + b), sum(a - b), sum(a * b), sum(a / b); },
+                "rowan::dtype<T>::sum must have + - * and /");
+        }
+    }
+    return element<T>;
+}
 
 template <class T, class Sum>
 struct cast_dtype {

@@ -51,7 +51,7 @@ namespace rowan::inline v0 {
 /// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
 template <class T>
 class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
-    static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
 
     using container = xt::xstrided_container<Tensor>;
     using semantic = xt::xcontainer_semantic<Tensor>;

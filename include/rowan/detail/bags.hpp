@@ -62,14 +62,13 @@ public:
     /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
-        using std::sqrt;
         if (pool_ != Pool::mean && pool_ != Pool::sqrt) return constant<S>(1.0);
         if (!weighted())
             return constant<S>(pool_ == Pool::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
             sum = plus(sum, pool_ == Pool::mean ? weight(i) : product(weight(i), weight(i)));
-        return pool_ == Pool::mean ? sum : S(sqrt(sum));
+        return pool_ == Pool::mean ? sum : square_root(sum);
     }
 
     /// For each column the position in the bag of its largest weighted row, the first of equals.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/bit_cast.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 
 #include <cmath>
@@ -101,8 +102,7 @@ ROWAN_HD_INLINE V exponential(V const& x) {
         exp_parts(x, scale, tail);
         return scale + tail;
     } else {
-        using std::exp;
-        return exp(x);
+        return exp_of(x);
     }
 }
 
@@ -126,8 +126,7 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
         exp_parts(minus_two_x, scale, tail);
         t = (scale - constant<V>(1.0)) + tail;
     } else {
-        using std::exp;
-        t = exp(minus_two_x) - constant<V>(1.0);
+        t = exp_of(minus_two_x) - constant<V>(1.0);
     }
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));

@@ -65,7 +65,7 @@ struct checkpoint_value {
 
 template <class T>
 struct checkpoint_element {
-    static_assert(element<T>, "rowan::Checkpoint: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::Checkpoint: specialize rowan::dtype<T> for this element type");
     static_assert(alignof(T) <= checkpoint_alignment, "rowan::Checkpoint: elements may be aligned to at most 64 bytes");
     static constexpr bool known = true;
 

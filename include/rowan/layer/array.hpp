@@ -13,7 +13,7 @@ namespace rowan::inline v0::layer {
 /// A variable that holds a TensorArray<T>. A copy is the same variable.
 template <class T, class Device = Cpu>
 class Array {
-    static_assert(element<T>, "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;

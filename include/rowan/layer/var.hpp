@@ -15,7 +15,7 @@ namespace rowan::inline v0::layer {
 /// A variable of a scope. A copy is the same variable.
 template <class T, class Device = Cpu>
 class Var {
-    static_assert(element<T>, "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;

@@ -5,6 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/matrix_rows.hpp>
 #include <rowan/detail/reduction.hpp>
@@ -12,7 +13,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -48,9 +48,8 @@ struct LabelLoss {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
-        using std::log;
         T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        losses[row] = constant<sum_t<T>>(0.0) - log(load<sum_t<T>>(p));
+        losses[row] = constant<sum_t<T>>(0.0) - log_of(load<sum_t<T>>(p));
     }
 };
 
@@ -86,10 +85,9 @@ struct SoftLabelTerm {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using std::log;
         using S = sum_t<T>;
         S const share = load<S>(label + at);
-        return is_zero(share) ? constant<S>(0.0) : product(share, S(log(load<S>(x + at))));
+        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
     }
 };
 

@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/matrix_rows.hpp>
 #include <rowan/detail/reduction.hpp>
@@ -11,7 +12,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <array>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -33,9 +33,8 @@ struct SoftmaxLoss {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
-        using std::log;
         auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
-        losses[row] = log(total) - (found - greatest);
+        losses[row] = log_of(total) - (found - greatest);
     }
 };
 

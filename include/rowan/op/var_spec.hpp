@@ -90,12 +90,12 @@ constexpr bool is_integral(std::int32_t wire) noexcept {
 /// The specs of a Tensor or LoDTensor, and of a SelectedRows.
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
-    static_assert(element<T>, "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
 }
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(element<T>, "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
 }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,6 @@ struct SequenceSoftmax<Cpu> {
     static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            using std::exp;
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             std::vector<S> greatest(width);
             for (; s < end; ++s) {
@@ -39,7 +38,7 @@ struct SequenceSoftmax<Cpu> {
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
+                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {

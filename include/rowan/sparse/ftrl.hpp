@@ -1,6 +1,7 @@
 // rowan/sparse/ftrl.hpp: ftrl, follow the regularised leader: weights that are exactly zero until they matter.
 #pragma once
 
+#include <rowan/detail/functions.hpp>
 #include <rowan/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
@@ -31,8 +32,7 @@ struct ftrl_formula {
             for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
             return V::load_unaligned(lane);
         } else {
-            using std::pow;
-            return static_cast<V>(pow(x, constant<V>(-options.lr_power)));
+            return pow_of(x, constant<V>(-options.lr_power));
         }
     }
 

@@ -28,7 +28,7 @@ struct SelectedRowsAccess;
 /// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
 template <class T>
 class SelectedRows<T, Cpu> {
-    static_assert(element<T>, "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;

@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 /// What SelectedRows are on the host, with rows and value in the memory of a device.
 template <class T, class System>
 class SelectedRows<T, ThrustDevice<System>> {
-    static_assert(element<T>, "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using Device = ThrustDevice<System>;

@@ -1,10 +1,10 @@
 // rowan/thrust/sequence_softmax.hpp: sequence_softmax on a device.
 #pragma once
 
+#include <rowan/detail/functions.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>
 #include <rowan/thrust/sequence_pool.hpp>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,8 +30,7 @@ struct ShiftedExp {
     S const* greatest;
     S* to;
     ROWAN_HD void operator()(std::size_t k) const {
-        using std::exp;
-        to[k] = static_cast<S>(exp(load<S>(x + k) - greatest[at.column_of(k)]));
+        to[k] = exp_of(S(load<S>(x + k) - greatest[at.column_of(k)]));
     }
 };
 

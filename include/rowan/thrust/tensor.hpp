@@ -30,7 +30,7 @@ struct FillWith {
 /// outlives what was made on it.
 template <class T, class System>
 class Tensor<T, ThrustDevice<System>> {
-    static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using Device = ThrustDevice<System>;

@@ -1,4 +1,4 @@
-// expect: rowan::Tensor<T>: specialize rowan::dtype<T> for this element type
+// expect: rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on
 #include <rowan/core/tensor.hpp>
 
 struct mine {
@@ -9,11 +9,11 @@ template <>
 struct rowan::dtype<mine> {
     using sum = float;
     static constexpr std::string_view name = "mine";
-    static constexpr std::int32_t wire = 1000;
-    static constexpr sum widen(mine x) { return x.bits; }
 #ifdef ROWAN_VALID_TWIN
-    static constexpr mine narrow(sum x) { return {static_cast<short>(x)}; }
+    static constexpr std::int32_t wire = 1000;
 #endif
+    static constexpr sum widen(mine x) { return x.bits; }
+    static constexpr mine narrow(sum x) { return {static_cast<short>(x)}; }
 };
 
 rowan::Tensor<mine> tensor;

@@ -1,0 +1,37 @@
+// rowan/detail/functions.hpp: functions of one number: the standard library's, or those that stand beside an own type.
+#pragma once
+
+#include <rowan/detail/config.hpp>
+
+#include <cmath>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S exp_of(S const& x) {
+    using std::exp;
+    static_assert(
+        requires { S(exp(x)); }, "rowan: this function needs exp(dtype<T>::sum): declare it beside that type");
+    return S(exp(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S log_of(S const& x) {
+    using std::log;
+    static_assert(
+        requires { S(log(x)); }, "rowan: this function needs log(dtype<T>::sum): declare it beside that type");
+    return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
+    using std::pow;
+    static_assert(
+        requires { S(pow(x, y)); }, "rowan: this function needs pow(dtype<T>::sum): declare it beside that type");
+    return S(pow(x, y));
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,21 @@
+// expect: rowan::dtype<T>: T must be trivially copyable
+#include <rowan/core/tensor.hpp>
+
+struct mine {
+    short bits;
+#ifndef ROWAN_VALID_TWIN
+    mine(mine const& other) : bits(other.bits) {}
+    mine(short b = 0) : bits(b) {}
+#endif
+};
+
+template <>
+struct rowan::dtype<mine> {
+    using sum = float;
+    static constexpr std::string_view name = "mine";
+    static constexpr std::int32_t wire = 1000;
+    static sum widen(mine x) { return x.bits; }
+    static mine narrow(sum x) { return {static_cast<short>(x)}; }
+};
+
+rowan::Tensor<mine> tensor;

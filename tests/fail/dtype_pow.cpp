@@ -1,0 +1,13 @@
+// expect: rowan: this function needs pow.dtype<T>::sum.: declare it beside that type
+#include "number.hpp"
+
+number sqrt(number);
+#ifdef ROWAN_VALID_TWIN
+number pow(number, number);
+#endif
+
+#include <rowan/sparse/ftrl.hpp>
+
+void step(rowan::Tensor<number>& param, rowan::Tensor<number>& squares, rowan::Tensor<number>& linear, rowan::SelectedRows<number> const& grad) {
+    rowan::ftrl(param, squares, linear, grad, {});
+}

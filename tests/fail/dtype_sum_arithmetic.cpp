@@ -1,0 +1,25 @@
+// expect: rowan::dtype<T>::sum must have [+] - [*] and /
+#include <rowan/core/tensor.hpp>
+
+struct number {
+    double x = 0;
+    number() = default;
+    explicit number(double value) : x(value) {}
+    friend number operator+(number a, number b) { return number(a.x + b.x); }
+    friend number operator-(number a, number b) { return number(a.x - b.x); }
+    friend number operator*(number a, number b) { return number(a.x * b.x); }
+#ifdef ROWAN_VALID_TWIN
+    friend number operator/(number a, number b) { return number(a.x / b.x); }
+#endif
+};
+
+template <>
+struct rowan::dtype<number> {
+    using sum = number;
+    static constexpr std::string_view name = "number";
+    static constexpr std::int32_t wire = 1000;
+    static sum widen(number x) { return x; }
+    static number narrow(sum x) { return x; }
+};
+
+rowan::Tensor<number> tensor;
