@@ -1,7 +1,9 @@
 // An optimizer of one's own: update_rows sums the duplicates and calls a rule once for every row that was touched.
 //
-//     rule(g, p, count)     g: the row's summed gradient, in the type that sums are kept in
-//                           p, count: that row of the table and of the state, here one counter per row
+//     table [1 1]     rows [3 1 3]     value [ 1 0]     summed   1: [ 0 2]     rule(g, p, count) once for row 1, once for row 3
+//           [1 1]                            [ 0 2]              3: [-2 0]       g: the row's sum, in the type that sums are kept in
+//           [1 1]                            [-3 0]                              p, count: that row of the table and of the state,
+//           [1 1]                                                                          here one counter per row
 #include <rowan/sparse.hpp>
 
 #include <iostream>

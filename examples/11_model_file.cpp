@@ -1,5 +1,7 @@
-// examples/11_model_file.cpp: a model in a file is whole. Another program runs it without having built its net, and says itself which
-// operators a file may name.
+// A model in a file is whole. Another program runs it without having built its net, and says itself which operators a file may name.
+//
+//     x  0 0   0 1   1 0   1 1         x [n, 2] --fc--> tanh --fc--> sigmoid [n, 1]     saved as   program   five operators
+//     y   0     1     1     0                                                                      variables w, b of each fc
 #include <rowan/io/model.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>

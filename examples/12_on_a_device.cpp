@@ -1,6 +1,9 @@
 // The same program on the processor and on a device: what it names is the device, and one type is another. The device here is Thrust's
 // OpenMP system, in the memory of the host. In a file that nvcc compiles `learn<rowan::Cuda>()`, after rowan/thrust/cuda.hpp and
 // rowan/thrust/cublas.hpp, runs on a GPU.
+//
+//     x  0 0   0 1   1 0   1 1     in the memory of the host  --train-->  parameters in the memory of the device
+//     y   0     1     1     0                                 --infer-->  answers there, to_host(answers) here
 #include <rowan/rowan.hpp>
 #include <rowan/thrust.hpp>
 
