@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""tests/docs/filter.py FILE: prints FILE as Doxygen is to read it, line by line, so that its warnings name the lines of the file.
+
+Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more a
+drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and the inline namespace with them. What follows from the
+name is said here, once, and not in every header: members of operators, copies and moves, further overloads. An example becomes a page
+of its own, and in the README headings get the anchors that GitHub gives them.
+"""
+import re
+import sys
+from pathlib import Path
+
+from headers import declarations
+
+FIELDS = "shapes requires errors cost source".split()
+
+OPERATOR = {  # what op/registry.hpp says of every operator
+    "name": "The name in nets and files.",
+    "inputs": "The slots of what run reads, in its order.",
+    "outputs": "The slots of what run makes, in its order.",
+    "attributes": "The last argument of run.",
+    "grad": "The rule of the gradient.",
+    "infer": "Kind, element type and dims of what run makes.",
+    "run": "The kernel.",
+    "row_inputs": "A bit for each input of which row i alone decides row i of what run makes.",
+    "sums_rows": "The results are sums over the rows of these inputs.",
+    "row_wise": "Rows are treated apart.",
+}
+ELEMENT = {  # what core/dtype.hpp says of every element type
+    "name": "Its name, in texts.",
+    "wire": "Its number in files.",
+    "sum": "The type in which sums and products are formed.",
+    "widen": "The element as a sum.",
+    "narrow": "A sum, rounded once.",
+}
+USUAL = {  # what the standard library says of every container, and what means the same everywhere
+    "value_type": "The type of an element.",
+    "shape_type": "The type of a shape: a list of dims.",
+    "Device": "Where the elements are.",
+    "swap": "Exchanges what both have, without a copy.",
+    "begin": "Where iteration begins.",
+    "end": "Where iteration ends.",
+    "size": "How many there are.",
+    "empty": "Are there none?",
+    "operator[]": "Number i, which is not checked.",
+    "operator==": "Whether both are equal.",
+    "operator<<": "Prints what is in a message, for people.",
+    "fields": "The members by name, for files.",
+}
+
+
+def escaped(text):
+    """`text` with what Doxygen takes for commands escaped, but for what stands in backticks."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"[\\@<>#$%&~]|::|\"", lambda m: "\\" + m[0], part) for part in parts[::2]]
+    return re.sub(r"\bet al\. ", r"et al.\\ ", "`".join(parts))
+
+
+class Comment:
+    """The lines of one comment `///`, rewritten one by one."""
+
+    def __init__(self):
+        self.in_field = self.in_drawing = False
+
+    def line(self, indent, text, drawing_goes_on):
+        field = re.match(rf" ({'|'.join(FIELDS)}) {{2,}}(.*)", text)
+        if field:
+            self.in_field = True
+            return f"{indent}/// @{field[1]} {escaped(field[2])}"
+        if self.in_field:
+            return f"{indent}/// {escaped(text.strip())}"
+        if not text.startswith("     ") and not self.in_drawing:
+            return f"{indent}///{escaped(text)}"
+        begin = "" if self.in_drawing else "@verbatim"
+        self.in_drawing = drawing_goes_on
+        return f"{indent}///{begin}{text[1:]}{'' if drawing_goes_on else ' @endverbatim'}"
+
+
+def is_operator(scope):
+    return bool(scope) and scope[-1].kind == "class" and re.search(r"using inputs|_op\b", scope[-1].name + scope[-1].text) is not None
+
+
+def said(declaration, overloads):
+    """What need not be said in the header, as it follows from the name, or None."""
+    name, scope = declaration.name, declaration.scope
+    inside = scope[-1].name.split("<")[0] if scope else ""
+    if declaration.kind == "class" and name.endswith("_op"):
+        return f"The operator {name[:-3]}; op/registry.hpp says what its members are."
+    if declaration.kind == "class" and name.startswith("dtype<"):
+        return f"What rowan knows of {name[6:-1]}."
+    if is_operator(scope) and name in OPERATOR:
+        return OPERATOR[name]
+    if inside == "dtype" and name in ELEMENT:
+        return ELEMENT[name]
+    if declaration.kind == "guide":
+        return "The types follow from the arguments."
+    if declaration.kind == "function":
+        if name == "~" + inside:
+            return "Lets go of what it has."
+        if name in (inside, "operator=") and (found := re.search(rf"\b{inside}\s*(const&|&&)", declaration.text)):
+            return ("Moves." if found[1] == "&&" else "Copies.") + (" Deleted." if declaration.text.endswith("delete") else "")
+        if (declaration.path, len(scope)) in overloads:
+            return "@overload"
+    return USUAL.get(name)
+
+
+def hidden(declaration):
+    """Whether `declaration` is none of the public things: private, in a namespace detail, one of xtensor's, or only announced."""
+    if declaration.kind in ("namespace", "other") or "xt" in [d.name for d in declaration.scope]:
+        return True
+    if declaration.kind == "class" and not declaration.body:
+        return True
+    return not declaration.public or any("detail" in d.name.split("::") for d in [*declaration.scope, declaration])
+
+
+def filtered(source):
+    lines = source.split("\n")
+    found = declarations(source)
+    overloads = set()
+    before = {}  # line -> what is put before it
+    for d in found:
+        if not hidden(d):
+            if not d.documented and (text := said(d, overloads)):
+                before[d.line] = f"/** {text} */ "
+            if d.documented or d.line in before:
+                overloads.add((d.path, len(d.scope)))
+
+    out = []
+    comment = Comment()
+    head = "/// @file"  # takes the place of #pragma once
+    for i, line in enumerate(lines):
+        if head:
+            out.append(head)
+            text = re.sub(r"^// (rowan/\S+: )?", "", line)
+            head = "/// " + ("" if i else "@brief ") + escaped(text) if line.startswith("//") else None
+            continue
+        line = line.replace("rowan::inline v0", "rowan")
+        if slot := re.match(r"ROWAN_SLOT\((\w+)\)(?:\s*// (.*))?", line):
+            line = f"/** {slot[2] or 'What is called ' + slot[1]} */ struct {slot[1]} {{}};"
+        if found := re.fullmatch(r"(\s*)///(?!<)(.*)", line):
+            after = next((text for text in lines[i + 1:] if text.strip() != "///"), "")
+            line = comment.line(found[1], found[2], re.match(r"\s*///     ", after) is not None)
+        else:
+            comment = Comment()
+            code, mark, text = line.partition("///<")
+            line = before.get(i, "") + code + mark + escaped(text)
+        out.append(line)
+    return "\n".join(out)
+
+
+def example(name, source):
+    """A page that shows an example, begun by the comment at its head."""
+    head = re.match(r"(?://.*\n)*", source)[0].splitlines()
+    prose = [escaped(line[2:].strip()) for line in head if not line.startswith("//  ") and line.strip() != "//"]
+    return f"/** @example {name}\n{chr(10).join(prose)} */\n"
+
+
+def readme(source):
+    text = re.sub(r"^(## +)(.+)$", lambda m: f"{m[1]}{m[2]} {{#{m[2].lower().replace(' ', '-')}}}", source, flags=re.M)
+    return re.sub(r"\[([^\]]+)\]\((examples/[\w/.]+)\)", r"\1 (`\2`)", text)
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1])
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        text = readme(text)
+    elif path.suffix == ".cpp":
+        text = example(path.name, text)
+    else:
+        text = filtered(text)
+    print(text, end="")
