@@ -19,14 +19,19 @@ template <class T>
 struct Allocator {
     using value_type = T;
 
+    /// Where blocks start: at multiples of this many bytes.
     static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    /// The size of the system's large pages, in bytes.
     static constexpr std::size_t huge_page = detail::huge_page;
+    /// Blocks of this many bytes or more fill whole large pages.
     static constexpr std::size_t huge_from = detail::huge_from;
 
-    Allocator() = default;
+    Allocator() = default;  ///< of any element type: all are equal
     template <class U>
     Allocator(Allocator<U> const&) noexcept {}
 
+    /// Memory for `n` elements.
+    /// errors   std::bad_alloc
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
@@ -37,6 +42,7 @@ struct Allocator {
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
+    /// Gives a block back to the pool that it is from, or to the system.
     void deallocate(T* block, std::size_t) noexcept {
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
@@ -46,6 +52,7 @@ struct Allocator {
         }
     }
 
+    /// All allocators are equal.
     template <class U>
     bool operator==(Allocator<U> const&) const noexcept {
         return true;

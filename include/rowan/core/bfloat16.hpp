@@ -12,16 +12,19 @@ namespace rowan::inline v0 {
 /// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
 class bfloat16 {
 public:
-    bfloat16() = default;
+    bfloat16() = default;  ///< 0
+    /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    /// Exact.
     ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
+    /// The number with these bits.
     ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
         bfloat16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
 
 private:
     ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {

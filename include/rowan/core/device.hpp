@@ -17,6 +17,7 @@ struct Cpu {
 template <class D>
 inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 
+/// What stands first in calls: where tensors are, and how work on them is done.
 template <class D>
 concept device = is_device<D>;
 

@@ -13,11 +13,12 @@
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///   sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
-///   name           its name in messages and nets
-///   wire           its number in descriptors and checkpoints; own types count from 1000
-///   widen(T)       -> sum
-///   narrow(sum)    -> T, rounding as the type does
+///     sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
+///     name           its name in messages and nets
+///     wire           its number in descriptors and checkpoints; own types count from 1000
+///     widen(T)       -> sum
+///     narrow(sum)    -> T, rounding as the type does
+///
 /// `T` itself must be trivially copyable and default constructible. Functions that need more of `sum` say so when they are compiled:
 /// sqrt, exp, log and pow are found by its namespace, < and > order it.
 template <class T>

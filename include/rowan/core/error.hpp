@@ -19,6 +19,7 @@ public:
 /// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
 class IndexError : public Error {
 public:
+    /// `field[position] = value is not in [0, bound)`
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
         : IndexError(std::move(field), position, value, bound,
                      text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
@@ -32,10 +33,10 @@ public:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
         : IndexError(std::move(field), position, value, value, text(value, reason)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }
-    std::int64_t bound() const noexcept { return bound_; }  ///< values in [0, bound) are good
+    std::string const& field() const noexcept { return field_; }  ///< the argument
+    std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }        ///< that stands there
+    std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
 
     /// The same of another field, at another position there: of what the field was made from.
     IndexError moved_to(std::string field, std::size_t position) const {
@@ -60,13 +61,14 @@ private:
 /// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
 class ShapeError : public Error {
 public:
+    /// `field is actual, expected expected`
     ShapeError(std::string field, std::string actual, std::string expected)
         : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
           actual_(std::move(actual)), expected_(std::move(expected)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& actual() const noexcept { return actual_; }
-    std::string const& expected() const noexcept { return expected_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
+    std::string const& actual() const noexcept { return actual_; }      ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
 
 private:
     std::string field_;
@@ -77,13 +79,14 @@ private:
 /// A number that no computation can use: `learning_rate is nan, expected a finite number`.
 class ValueError : public Error {
 public:
+    /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected)
         : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
           expected_(std::move(expected)), value_(value) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& expected() const noexcept { return expected_; }
-    double value() const noexcept { return value_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    double value() const noexcept { return value_; }                    ///< what it is
 
 private:
     static std::string text(double value) {
@@ -98,15 +101,16 @@ private:
 /// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
+    /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
         : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
                 " " + reason),
           reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
 
-    std::size_t level() const noexcept { return level_; }
-    std::size_t position() const noexcept { return position_; }
-    std::int64_t value() const noexcept { return value_; }
-    std::string const& reason() const noexcept { return reason_; }
+    std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
+    std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }          ///< that stands there
+    std::string const& reason() const noexcept { return reason_; }  ///< what is wrong with it
 
 private:
     std::string reason_;
@@ -118,13 +122,14 @@ private:
 /// Element types that do not fit together: `table is f32, expected bf16`.
 class TypeError : public Error {
 public:
+    /// `field is actual, expected expected`
     TypeError(std::string field, std::string actual, std::string expected)
         : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
           actual_(std::move(actual)), expected_(std::move(expected)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& actual() const noexcept { return actual_; }
-    std::string const& expected() const noexcept { return expected_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument
+    std::string const& actual() const noexcept { return actual_; }      ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
 
 private:
     std::string field_;
@@ -135,12 +140,13 @@ private:
 /// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
 class FormatError : public Error {
 public:
+    /// `byte offset: field reason`
     FormatError(std::uint64_t offset, std::string field, std::string const& reason)
         : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
           field_(std::move(field)) {}
 
-    std::uint64_t offset() const noexcept { return offset_; }
-    std::string const& field() const noexcept { return field_; }
+    std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
+    std::string const& field() const noexcept { return field_; }  ///< what stands there
 
 private:
     std::uint64_t offset_;
@@ -150,11 +156,12 @@ private:
 /// The operating system refused: `open model.rowan: No such file or directory`.
 class IoError : public Error {
 public:
+    /// `operation path: reason`
     IoError(std::string const& operation, std::string path, std::string const& reason, int code)
         : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
 
-    std::string const& path() const noexcept { return path_; }
-    int code() const noexcept { return code_; }  ///< errno
+    std::string const& path() const noexcept { return path_; }  ///< the file
+    int code() const noexcept { return code_; }                 ///< errno
 
 private:
     std::string path_;

@@ -14,13 +14,14 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if it is negative or more than 2^63 - 1
 class Height {
 public:
+    /// errors   ShapeError if it is negative or more than 2^63 - 1
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
             throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
         }
     }
-    operator std::int64_t() const noexcept { return value_; }
+    operator std::int64_t() const noexcept { return value_; }  ///< in [0, 2^63 - 1]
 
 private:
     std::int64_t value_;

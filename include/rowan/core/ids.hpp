@@ -26,14 +26,17 @@ class Ids<Cpu> {
 public:
     using shape_type = Tensor<std::int64_t>::shape_type;
 
-    Ids() : shape_{0} {}
+    Ids() : shape_{0} {}  ///< none
+    /// `{2, 0, 2}`, to the end of the expression.
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
+    /// Ids of the tensor's shape.
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
         shape_ = ids.shape();
     }
 
+    /// A flat list.
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
         (!xt::is_xexpression<R>::value)Ids(R const& ids)
@@ -45,9 +48,11 @@ public:
         }
     }
 
-    std::size_t size() const noexcept { return size_; }
-    shape_type const& shape() const noexcept { return shape_; }
-    std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
+    std::size_t size() const noexcept { return size_; }          ///< how many ids
+    shape_type const& shape() const noexcept { return shape_; }  ///< that the result of a lookup begins with
+    std::int64_t operator[](std::size_t i) const noexcept {
+        return narrow_ != nullptr ? narrow_[i] : wide_[i];
+    }  ///< id i of all, in row-major order
 
     /// Calls f with a span of the ids as they are, int32 or int64.
     template <class F>

@@ -26,7 +26,7 @@ public:
     /// `most`: how many bytes of free memory are kept; what is more goes to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
-    MemoryPool(MemoryPool const&) = delete;
+    MemoryPool(MemoryPool const&) = delete;  ///< not copied
     MemoryPool& operator=(MemoryPool const&) = delete;
     ~MemoryPool() { free_->close(); }
 
@@ -38,6 +38,7 @@ public:
     /// While it lives, this thread's tensors come from the pool, and not from one that it used before. It may not outlive the pool.
     class [[nodiscard]] Guard {
     public:
+        /// `pool` is the thread's until the guard is gone.
         explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;

@@ -19,6 +19,7 @@ namespace rowan::inline v0 {
 
 /// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
 /// errors   ValueError if `exec.threads` is negative
+/// cost     one question to OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
@@ -85,6 +86,7 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
 /// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
 /// errors   what `f` throws, one exception of those thrown
+/// cost     one team of threads, none where one range or one thread is enough; what `f` costs
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
