@@ -12,7 +12,7 @@ from pathlib import Path
 
 from headers import declarations
 
-FIELDS = "shapes requires errors cost source".split()
+FIELDS = "shapes requires errors cost".split()
 
 OPERATOR = {  # what op/registry.hpp says of every operator
     "name": "The name in nets and files.",
@@ -99,6 +99,8 @@ def said(declaration, overloads):
             return "Lets go of what it has."
         if name in (inside, "operator=") and (found := re.search(rf"\b{inside}\s*(const&|&&)", declaration.text)):
             return ("Moves." if found[1] == "&&" else "Copies.") + (" Deleted." if declaration.text.endswith("delete") else "")
+        if re.fullmatch(r"operator[-+*/%&|^]=", name):
+            return "In place: whoever has an alias sees it."
         if (declaration.path, len(scope)) in overloads:
             return "@overload"
     return USUAL.get(name)

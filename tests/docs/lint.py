@@ -3,7 +3,7 @@
 
 A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors; a constexpr one, which is asked of types
 and dims, need not, and a noexcept one has no errors.
-What computes a formula that somebody published says where it is from. Overloads share a contract: one that says "as", "the same" or
+What computes a formula that somebody published says who, and in which year. Overloads share a contract: one that says "as", "the same" or
 nothing has the fields that another of its name has. Members of classes, operators and what is in namespaces detail are left to Doxygen,
 which wants a sentence of each.
 """
@@ -21,7 +21,7 @@ FORMULAS = re.compile(r"(sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|
 
 def wanted(declaration):
     """The fields that the contract of `declaration` must have."""
-    if re.search(r"\b(constexpr|consteval)\b", declaration.text):
+    if re.search(r"\b(constexpr|consteval|noreturn)\b", declaration.text):
         return set()
     fields = {"cost"} if "noexcept" in declaration.text else {"cost", "errors"}
     if TENSORS.search(declaration.text):
@@ -29,6 +29,12 @@ def wanted(declaration):
     if FORMULAS.match(declaration.name):
         fields.add("source")
     return fields
+
+
+def fields(declaration):
+    """The fields that the comment of `declaration` has; `source` for a year."""
+    found = {field for field in FIELDS if re.search(rf"/// {field}  ", declaration.comment)}
+    return found | {"source"} if re.search(r"\b(19|20)\d\d\b", declaration.comment) else found
 
 
 def main():
@@ -48,9 +54,9 @@ def main():
     for path, overloads in sets.items():
         has = set()
         for _, d in overloads:
-            has |= {f for f in FIELDS if re.search(rf"/// {f}  ", d.comment)}
+            has |= fields(d)
         for header, d in overloads:
-            own = {f for f in FIELDS if re.search(rf"/// {f}  ", d.comment)}
+            own = fields(d)
             refers = not d.comment or re.search(r"\b[Aa]s |\b[Tt]he same\b", d.comment)
             lacks = sorted(wanted(d) - (own | has if refers else own))
             if lacks:

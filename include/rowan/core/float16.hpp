@@ -12,16 +12,19 @@ namespace rowan::inline v0 {
 /// From float it rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a NaN.
 class float16 {
 public:
-    float16() = default;
+    float16() = default;  ///< 0
+    /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
+    /// Exact.
     ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
 
+    /// The number with these bits.
     ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
         float16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
 
 private:
     // Both directions are branch-free but for the class of the number, and use the float unit to round:

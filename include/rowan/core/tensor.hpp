@@ -63,7 +63,7 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
 
-    Tensor() { resize(shape_type{0}); }
+    Tensor() { resize(shape_type{0}); }  ///< the shape [0]
 
     /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
     /// errors   ShapeError if lists of one depth differ in length
@@ -94,11 +94,14 @@ public:
         t.resize(shape);
         return t;
     }
+    /// A tensor of this shape, every element `value`.
+    /// errors   as from_shape
     static Tensor full(shape_type const& shape, T value) {
         Tensor t = from_shape(shape);
         std::fill(t.data_.begin(), t.data_.end(), value);
         return t;
     }
+    /// The same with zeros.
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
 
     Tensor(Tensor const&) = default;

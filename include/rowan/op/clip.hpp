@@ -16,9 +16,10 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of clip.
 struct ClipOptions {
-    double min = -1;
-    double max = 1;
+    double min = -1;  ///< what is less becomes this
+    double max = 1;   ///< what is more becomes this
 
     static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
 };
@@ -65,6 +66,7 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 }  // namespace detail
 
 /// Every element cut to [min, max]; NaN stays.
+/// shapes   x [...] -> [...]
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
@@ -74,6 +76,9 @@ Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}
 }
 
 /// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
+/// shapes   of n rows -> of as many as differ
+/// errors   ValueError as above, and if 0 is not in [min, max], as rows that are not named stay 0
+/// cost     a merge, one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
@@ -86,6 +91,9 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
 }
 
 /// The gradient of x: that of the result where x was within the interval, else 0.
+/// shapes   x [...], out_grad the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                        ClipOptions const& options = {}) {

@@ -19,8 +19,9 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of clip_by_norm and clip_by_global_norm.
 struct ClipByNormOptions {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
 };
@@ -69,6 +70,10 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
 /// Squares are added in double, first those of the dense gradients, in their order.
+/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   any, as many as there are -> the same
+/// errors   as clip_by_norm
+/// cost     two reads of each and one write of the results; on a device as many waits as gradients
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,

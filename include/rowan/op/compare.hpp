@@ -75,6 +75,7 @@ struct compare_op {
 /// errors   ShapeError if the shapes differ
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    /// Is a less than b?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -85,6 +86,7 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y, likewise.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    /// Is a at most b?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -95,6 +97,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x == y, likewise.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    /// Are both equal?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -105,6 +108,7 @@ struct equal_op : detail::compare_op<equal_op> {
 /// Are both true? Of truth values.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    /// Are both true?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -115,6 +119,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// Is one of both true?
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    /// Is one of both true?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {

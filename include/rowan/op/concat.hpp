@@ -85,7 +85,7 @@ struct concat_op {
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::int64_t axis = 0;
+        std::int64_t axis = 0;  ///< negative ones count from the end
 
         static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
     };

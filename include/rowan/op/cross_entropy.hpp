@@ -212,7 +212,7 @@ struct cross_entropy_op {
         grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        Reduction reduction = Reduction::mean;
+        Reduction reduction = Reduction::mean;  ///< what becomes of the losses of the rows
 
         static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
     };

@@ -174,7 +174,7 @@ struct dropout_op {
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double probability = 0.5;
+        double probability = 0.5;  ///< with which an element becomes 0
 
         static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
     };

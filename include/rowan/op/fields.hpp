@@ -13,8 +13,8 @@ namespace rowan::inline v0 {
 ///     };
 template <class Struct, class Member>
 struct field {
-    std::string_view name;
-    Member Struct::*member;
+    std::string_view name;   ///< in descriptors
+    Member Struct::*member;  ///< where it is
 };
 template <class Struct, class Member>
 field(char const*, Member Struct::*) -> field<Struct, Member>;

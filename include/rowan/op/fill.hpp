@@ -20,9 +20,10 @@
 
 namespace rowan::inline v0 {
 
+/// What fill makes.
 struct ConstantOptions {
-    Dims dims = {};
-    double value = 0;
+    Dims dims = {};    ///< its shape
+    double value = 0;  ///< of every element
 
     static constexpr auto fields =
         std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});

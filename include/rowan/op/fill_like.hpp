@@ -12,8 +12,9 @@
 
 namespace rowan::inline v0 {
 
+/// What the elements are made.
 struct FillOptions {
-    double value = 0;
+    double value = 0;  ///< of every element
 
     static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
 };

@@ -88,6 +88,7 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
 
 }  // namespace detail
 
+/// What `run` takes last: the operator's attributes, or no_attributes.
 template <class Op>
 using attributes_of = typename detail::attributes_type<Op>::type;
 
@@ -99,6 +100,9 @@ struct no_value {};
 ///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
 ///
 /// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+/// shapes   each gradient has the shape of its input
+/// errors   those of the operators that the rules name
+/// cost     theirs: all rules run
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {

@@ -95,6 +95,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
 /// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
 /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
 /// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
                                                                    Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
@@ -119,8 +120,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec
 
 namespace slot {
 
-struct hidden_grad {  // of h_prev · w + b
-    static constexpr std::string_view name = "hidden@GRAD";
+struct hidden_grad {                                         // of h_prev · w + b
+    static constexpr std::string_view name = "hidden@GRAD";  ///< of h_prev · w + b
 };
 
 }  // namespace slot

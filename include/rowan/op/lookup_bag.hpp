@@ -13,6 +13,7 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of lookup_bag.
 struct BagOptions {
     Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
 
@@ -36,6 +37,8 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// cost     one read of out_grad and one write of n rows; max reads the table's rows too
 template <class T, id_type I, device D>
 SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {

@@ -18,6 +18,7 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of lookup_table.
 struct LookupOptions {
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
 

@@ -108,6 +108,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
 /// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
 /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
 /// errors   ShapeError if shapes do not match
+/// cost     one pass over the gates
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
                                                       Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,

@@ -47,8 +47,8 @@ struct matmul_op;
 
 /// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
 using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;
-using mul_tn_op = matmul_op<true, false>;
+using mul_nt_op = matmul_op<false, true>;  ///< of x · y that of x
+using mul_tn_op = matmul_op<true, false>;  ///< and that of y
 
 namespace detail {
 

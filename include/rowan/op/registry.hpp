@@ -47,6 +47,7 @@ inline constexpr unsigned row_inputs_of = [] {
         return 0u;
     }
 }();
+/// Whether its results are sums over the rows of these inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
     if constexpr (requires { Op::sums_rows; }) {
@@ -58,6 +59,8 @@ inline constexpr bool sums_rows_of = [] {
 
 /// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
 /// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+/// errors   none
+/// cost     that of the operator's own function, if it has one
 template <class Op, class Attributes>
 bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
@@ -90,9 +93,9 @@ using makes = slots<Slot...>;
 /// One operator of the backward pass; what it uses and makes are its own slots where they are not named.
 template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
 struct grad_rule {
-    using op = Op;
-    using reads = Uses;
-    using writes = Makes;
+    using op = Op;         ///< the operator
+    using reads = Uses;    ///< the slots of what it reads
+    using writes = Makes;  ///< the slots of what it makes
 };
 
 /// Several, one after the other. Those that make nothing that is wanted are left out.
@@ -135,6 +138,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
+/// An operator that has a gradient.
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
 
@@ -143,12 +147,15 @@ concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_gr
 template <class... Op>
 struct registry {
     static constexpr std::size_t size = sizeof...(Op);
+    /// Of the operators, in the order of the list.
     static constexpr std::array<std::string_view, size> names{Op::name...};
     static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
 
+    /// Is `O` in the list?
     template <class O>
     static constexpr bool has = (std::is_same_v<O, Op> || ...);
 
+    /// The list with more operators at its end.
     template <class... More>
     using with = registry<Op..., More...>;
 

@@ -38,6 +38,7 @@ struct relu_grad_formula {
 
 /// x where it is positive, else 0, element by element. A NaN stays one.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {

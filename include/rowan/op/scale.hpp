@@ -87,8 +87,8 @@ struct scale_op {
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double factor = 1;
-        double bias = 0;
+        double factor = 1;  ///< what x is multiplied by
+        double bias = 0;    ///< what is then added
 
         static constexpr auto fields =
             std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});

@@ -13,6 +13,7 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of sequence_expand.
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< of y; the last unless given
 

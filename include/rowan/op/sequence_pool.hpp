@@ -11,9 +11,10 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pool pool = Pool::sum;
-    double pad_value = 0;  ///< the row of an empty sequence
+    Pool pool = Pool::sum;  ///< what becomes of the rows of a sequence
+    double pad_value = 0;   ///< the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});

@@ -8,8 +8,9 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of sgd.
 struct SgdOptions {
-    double learning_rate = 0.01;
+    double learning_rate = 0.01;  ///< the step's size
 };
 
 /// See sgd: one operator for dense and row-sparse gradients.

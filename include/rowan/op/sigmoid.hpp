@@ -36,6 +36,7 @@ struct sigmoid_grad_formula {
 
 /// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
@@ -44,6 +45,8 @@ Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+/// shapes   out [...], out_grad the same -> the same
 template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);

@@ -15,8 +15,9 @@ namespace rowan::inline v0 {
 template <class... Slot>
 struct slots {
     static constexpr std::size_t size = sizeof...(Slot);
-    static constexpr std::array<std::string_view, size> names{Slot::name...};
+    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
 
+    /// Is the slot in the list?
     template <class S>
     static constexpr bool has = (std::is_same_v<S, Slot> || ...);
 
@@ -39,6 +40,7 @@ struct grad_suffix {
 /// The gradient of what is in a slot, named as in descriptors: w@GRAD.
 template <class Slot>
 struct grad_of {
+    /// That of the slot, and `@GRAD`.
     static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 

@@ -91,8 +91,8 @@ struct split_op {
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::vector<std::int64_t> sections;
-        std::int64_t axis = 0;
+        std::vector<std::int64_t> sections;  ///< how many rows, or columns, of the axis each part has
+        std::int64_t axis = 0;               ///< negative ones count from the end
 
         static constexpr auto fields =
             std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});

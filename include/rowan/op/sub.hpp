@@ -60,6 +60,7 @@ Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
 
 /// 0 - x, element by element: what reaches y from a difference.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {

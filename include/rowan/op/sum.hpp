@@ -62,6 +62,7 @@ struct Summands<Cpu> {
 }  // namespace detail
 
 /// The sum of tensors of one shape, added in their order.
+/// shapes   x of one or more, each [...] -> [...]
 /// errors   ShapeError if there are none or shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
@@ -75,6 +76,7 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 }
 
 /// The rows of all, one after the other: their sum, not merged.
+/// shapes   of one height and row shape -> the same, with as many rows as all have together
 /// errors   ShapeError if there are none, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
@@ -98,6 +100,8 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
 
 /// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
 /// errors   ShapeError if there are no tensors or shapes differ
+/// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
     for (SelectedRows<T, D> const& g : sparse) {

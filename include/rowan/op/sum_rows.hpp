@@ -61,6 +61,7 @@ Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
 /// Copies of a row: the adjoint of sum_rows.
 /// shapes   row [...], like [n, ...] -> the shape of like
 /// errors   ShapeError if row is not of the shape of like's rows
+/// cost     one write of the result
 template <class T, device D>
 Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
     detail::check_rows("like", like);

@@ -38,6 +38,7 @@ struct tanh_grad_formula {
 /// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
 /// found by its type. A NaN stays one.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {

@@ -22,14 +22,16 @@ enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_AR
 /// Up to eight dims, each a count or UNK.
 class Dims {
 public:
-    static constexpr std::size_t max_rank = 8;
+    static constexpr std::size_t max_rank = 8;  ///< more dims than that are refused
 
-    constexpr Dims() = default;
+    constexpr Dims() = default;  ///< rank 0
     /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
     constexpr Dims(std::initializer_list<std::int64_t> dims) {
         for (std::int64_t const dim : dims) push_back(dim);
     }
 
+    /// One dim more, the last.
+    /// errors   ShapeError if there are max_rank already or it is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
         if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
@@ -73,18 +75,18 @@ private:
 
 /// Kind, element type, dims and levels of sequences of a variable.
 struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;
+    VarType type = VarType::LOD_TENSOR;              ///< what kind of thing it is
     std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
     Dims dims;                                       ///< of a SelectedRows those that it stands for
-    std::size_t lod_level = 0;
+    std::size_t lod_level = 0;                       ///< how many; 0: rows that form no sequences
 
     friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
 };
 
 /// Is it the number of one of rowan's integral element types, bool among them?
 constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
-           wire == dtype<bool>::wire;
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
 }
 
 /// The specs of a Tensor or LoDTensor, and of a SelectedRows.
@@ -93,6 +95,7 @@ constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
 }
+/// The same of a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");

@@ -14,6 +14,8 @@ namespace rowan::inline v0 {
 /// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
 /// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
 /// shapes   weight [n]
+/// errors   as without weights; ShapeError if weight is not of the shape of ids
+/// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class T, id_type I, device D>
 LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -23,6 +25,8 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// cost     as without weights, and two reads of a row of the table for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,

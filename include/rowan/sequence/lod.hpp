@@ -56,6 +56,7 @@ inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, s
 /// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
 class Lod {
 public:
+    /// More levels than that are refused.
     static constexpr std::size_t max_levels = 16;
 
     /// No levels: rows that form no sequences.
@@ -64,7 +65,7 @@ public:
     Lod(Lod const&) = default;
     Lod(Lod&& other) noexcept
         : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
-    Lod& operator=(Lod other) noexcept {
+    Lod& operator=(Lod other) noexcept {  ///< copies or moves
         memory_.swap(other.memory_);
         levels_ = other.levels_;
         offsets_ = other.offsets_;
@@ -130,7 +131,7 @@ public:
         return from_lengths({lengths});
     }
 
-    std::size_t levels() const noexcept { return levels_; }
+    std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
     bool empty() const noexcept { return levels_ == 0; }
 
     /// The offsets of a level, one more than it has sequences.

@@ -114,8 +114,8 @@ public:
     /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
-    Lod const& lod() const noexcept { return lod_; }
-    shape_type const& shape() const noexcept { return value_.shape(); }
+    Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
+    shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
 
     /// Other sequences of the same rows; no levels drops them.
     /// errors   as the constructor, with the tensor as it was

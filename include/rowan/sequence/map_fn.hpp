@@ -14,6 +14,7 @@ namespace rowan::inline v0 {
 /// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
 /// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
 ///          trailing dims
+/// cost     size() calls of f, on one thread; results that are not references are taken over
 template <class F, class T, class Device>
 auto map_fn(F&& f, TensorArray<T, Device> const& array) {
     using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;

@@ -24,8 +24,8 @@ namespace rowan::inline v0 {
 /// A rectangular tensor and which of its places hold elements.
 template <class T, class Device = Cpu>
 struct Padded {
-    Tensor<T, Device> value;
-    Tensor<bool, Device> mask;
+    Tensor<T, Device> value;    ///< [sequences, the longest of each level..., ...]
+    Tensor<bool, Device> mask;  ///< of the same dims but those of a row; true where a row is
 };
 
 namespace detail {

@@ -43,6 +43,9 @@ Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map
 }
 
 /// The adjoint and inverse of reorder: from the map's order back to the batch's.
+/// shapes   out_grad of as many rows, or sequences, as the map has
+/// errors   as reorder
+/// cost     as reorder, and 8 bytes for each sequence
 template <class T, device D>
 LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
     std::vector<std::size_t> position(map.sequences());

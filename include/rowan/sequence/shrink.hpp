@@ -96,6 +96,8 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
 
 /// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
 /// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
+/// errors   ShapeError if `rows` is no number that shrink takes, or out_grad has another number of rows than stayed
+/// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                          std::size_t rows) {
@@ -122,6 +124,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
 /// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
 /// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
 /// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
+/// cost     as for rows
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {

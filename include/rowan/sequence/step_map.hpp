@@ -50,7 +50,7 @@ public:
 
     StepMap(StepMap const&) = default;
     StepMap(StepMap&&) noexcept = default;
-    StepMap& operator=(StepMap other) noexcept {
+    StepMap& operator=(StepMap other) noexcept {  ///< copies or moves
         lod_ = std::move(other.lod_);
         level_ = other.level_;
         offsets_ = other.offsets_;
@@ -103,14 +103,15 @@ public:
     }
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
 
-    Lod const& lod() const noexcept { return lod_; }
-    std::size_t level() const noexcept { return level_; }
+    Lod const& lod() const noexcept { return lod_; }       ///< whose sequences are cut
+    std::size_t level() const noexcept { return level_; }  ///< of the Lod
 
     /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
     Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
+    /// How many of them the level has.
     std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
 
     /// The number of steps: the length of the longest sequence.
@@ -121,6 +122,7 @@ public:
         return t < steps() ? static_cast<std::size_t>(starts_.data()[t + 1] - starts_.data()[t]) : 0;
     }
 
+    /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
     /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
     auto elements() const {
@@ -130,6 +132,7 @@ public:
             return elements_;
         }
     }
+    /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         if constexpr (detail::is_cpu<Device>) {

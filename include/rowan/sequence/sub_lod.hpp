@@ -14,9 +14,9 @@ namespace rowan::inline v0 {
 
 /// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
 struct SubLod {
-    Lod lod;
-    std::int64_t row_begin = 0;
-    std::int64_t row_end = 0;
+    Lod lod;                     ///< of these sequences alone
+    std::int64_t row_begin = 0;  ///< their first row
+    std::int64_t row_end = 0;    ///< and the one after their last
 };
 
 /// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
@@ -37,6 +37,8 @@ inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std:
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
 /// errors   as sub_lod
+/// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
+/// cost     as sub_lod; no rows are copied
 template <class T, class Device>
 LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
                                      std::size_t end) {

@@ -31,6 +31,7 @@
 
 namespace rowan::inline v0 {
 
+/// How TensorArray::unpack cuts a batch.
 struct UnpackOptions {
     std::size_t level = 0;       ///< the level whose sequences are cut into steps
     bool sort_by_length = true;  ///< longest sequence first, equal ones in input order; else all in input order
@@ -66,11 +67,11 @@ public:
     using value_type = T;
     using shape_type = typename Tensor<T, Device>::shape_type;
 
-    TensorArray() = default;
+    TensorArray() = default;  ///< no slots
 
     TensorArray(TensorArray const&) = default;
     TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
-    TensorArray& operator=(TensorArray other) noexcept {
+    TensorArray& operator=(TensorArray other) noexcept {  ///< copies or moves
         swap(other);
         return *this;
     }
@@ -174,7 +175,7 @@ public:
         slots_.resize(size);
     }
 
-    std::size_t max_size() const noexcept { return slots_.max_size(); }
+    std::size_t max_size() const noexcept { return slots_.max_size(); }  ///< more slots than that are refused
 
     /// All slots as one tensor, along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
@@ -447,8 +448,8 @@ struct TensorArrayAccess {
 /// What TensorArray::unpack gives.
 template <class T, class Device>
 struct Unpacked {
-    TensorArray<T, Device> steps;
-    StepMap<Device> map;
+    TensorArray<T, Device> steps;  ///< slot t has the elements of step t
+    StepMap<Device> map;           ///< what TensorArray::pack needs to put them together
 };
 
 }  // namespace rowan::inline v0

@@ -6,9 +6,10 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of adagrad and rowwise_adagrad.
 struct AdagradOptions {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;  ///< outside the root
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 };
 
 namespace detail {

@@ -8,11 +8,12 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of adam.
 struct AdamOptions {
-    double learning_rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;  ///< outside the root
+    double learning_rate = 0.001;  ///< the step's size
+    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
+    double beta2 = 0.999;          ///< what is left of the mean square after a step
+    double epsilon = 1e-8;         ///< outside the root
     std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
 };
 

@@ -9,11 +9,12 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of ftrl.
 struct FtrlOptions {
-    double learning_rate = 0.01;
-    double l1 = 0.0;
-    double l2 = 0.0;
-    double lr_power = -0.5;  ///< in [-1, 0]; -0.5 is the usual square root
+    double learning_rate = 0.01;  ///< the step's size; not 0
+    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
+    double l2 = 0.0;              ///< pull towards 0 in proportion
+    double lr_power = -0.5;       ///< in [-1, 0]; -0.5 is the usual square root
 };
 
 namespace detail {

@@ -8,11 +8,12 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of momentum.
 struct MomentumOptions {
-    double learning_rate = 0.01;
-    double momentum = 0.9;  ///< mu: what is left of the velocity after a step
-    bool nesterov = false;
-    double weight_decay = 0.0;  ///< L2: this times p is added to the gradient of a row touched
+    double learning_rate = 0.01;  ///< the step's size
+    double momentum = 0.9;        ///< mu: what is left of the velocity after a step
+    bool nesterov = false;        ///< steps from where the velocity leads
+    double weight_decay = 0.0;    ///< L2: this times p is added to the gradient of a row touched
 };
 
 namespace detail {

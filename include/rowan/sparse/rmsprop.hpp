@@ -6,11 +6,12 @@
 
 namespace rowan::inline v0 {
 
+/// The settings of rmsprop.
 struct RmspropOptions {
-    double learning_rate = 0.01;
-    double rho = 0.9;  ///< decay of the averages
-    double momentum = 0.0;
-    double epsilon = 1e-6;  ///< inside the root
+    double learning_rate = 0.01;  ///< the step's size
+    double rho = 0.9;             ///< decay of the averages
+    double momentum = 0.0;        ///< what is left of the velocity after a step
+    double epsilon = 1e-6;        ///< inside the root
 };
 
 namespace detail {

@@ -66,12 +66,15 @@ public:
 
     /// How many rows were planned, duplicates counted.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
+    /// Ascending and unique.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k].
     std::span<std::int64_t const> offsets() const noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
+    /// Of the contributions in the gradient, each row's in input order.
     std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
 
     void swap(RowPlan& other) noexcept {

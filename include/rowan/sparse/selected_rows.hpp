@@ -62,7 +62,8 @@ public:
     }
     ~SelectedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
+    /// One for each row of the value, in its order.
     std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
 
     /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim

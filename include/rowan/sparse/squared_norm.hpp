@@ -32,6 +32,8 @@ S sum_of_rows(std::vector<S> const& x) {
 
 /// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// shapes   plan of n rows, value [n, ...]
+/// errors   ShapeError if value has another number of rows
 /// cost     O(n * width) and a sort of the rows
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
@@ -56,6 +58,7 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
 }
 
 /// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x
 template <class T>

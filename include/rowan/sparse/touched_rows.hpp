@@ -62,14 +62,14 @@ public:
     TouchedRows(TouchedRows const&) = default;
     TouchedRows(TouchedRows&& other) noexcept
         : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
-    TouchedRows& operator=(TouchedRows other) noexcept {
+    TouchedRows& operator=(TouchedRows other) noexcept {  ///< copies or moves
         std::swap(height_, other.height_);
         bits_.swap(other.bits_);
         return *this;
     }
     ~TouchedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
 
     /// Adds rows, in any order and also again.
     /// errors   IndexError if one is not in [0, height)
@@ -109,7 +109,7 @@ public:
         return {height_, ids, gather(table, ids)};
     }
 
-    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< none is touched from now on
 
 private:
     static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }
