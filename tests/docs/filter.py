@@ -46,6 +46,8 @@ USUAL = {  # what the standard library says of every container, and what means t
     "operator==": "Whether both are equal.",
     "operator<<": "Prints what is in a message, for people.",
     "fields": "The members by name, for files.",
+    "op": "The operator.",
+    "options": "Its attributes.",
 }
 
 

@@ -3,8 +3,8 @@
 
 A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors; a constexpr one, which is asked of types
 and dims, need not, and a noexcept one has no errors.
-What computes a formula that somebody published says who, and in which year. Overloads share a contract: one that says "as", "the same" or
-nothing has the fields that another of its name has. Members of classes, operators and what is in namespaces detail are left to Doxygen,
+What computes a formula that somebody published says whose it is: by name and year, or as a framework's. Overloads share a contract: one that says "as …", "the same" or
+nothing has the fields that another of its name, or of the name after "as", has. Members of classes, operators and what is in namespaces detail are left to Doxygen,
 which wants a sentence of each.
 """
 import re
@@ -15,8 +15,10 @@ from filter import FIELDS, hidden
 from headers import declarations
 
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)<")
-FORMULAS = re.compile(r"(sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|gru_unit|lstm_unit|cross_entropy|softmax_with_cross_entropy|"
-                      r"clip_by_norm|dropout|xavier|rnn|lookup_bag|weighted_bag)\Z")
+FORMULAS = re.compile(r"(sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|gru_unit|lstm_unit|softmax|cross_entropy|clip_by_norm|"
+                      r"softmax_with_cross_entropy|clip_by_global_norm|dropout|xavier|lookup_bag|sequence_pool|sequence_softmax)\Z")
+
+SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # says that another overload has the fields
 
 
 def wanted(declaration):
@@ -31,14 +33,16 @@ def wanted(declaration):
     return fields
 
 
-def fields(declaration):
-    """The fields that the comment of `declaration` has; `source` for a year."""
+def said(declaration):
+    """The fields that the comment of `declaration` has; `source` for a year, or whose function it is."""
     found = {field for field in FIELDS if re.search(rf"/// {field}  ", declaration.comment)}
-    return found | {"source"} if re.search(r"\b(19|20)\d\d\b", declaration.comment) else found
+    if re.search(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b", declaration.comment):
+        found.add("source")
+    return found
 
 
 def main():
-    sets = {}
+    sets = {}  # the overloads of each name
     names = 0
     for header in sorted(Path("include/rowan").rglob("*.hpp")):
         if "detail" in header.parts:
@@ -47,21 +51,22 @@ def main():
             if hidden(d):
                 continue
             names += 1
-            if d.kind == "function" and all(s.kind == "namespace" for s in d.scope) and \
-                    not d.name.startswith("operator"):
-                sets.setdefault(d.path, []).append((header, d))
+            if d.kind == "function" and all(s.kind == "namespace" for s in d.scope) and not d.name.startswith("operator"):
+                sets.setdefault(d.path.replace("rowan::inline v0", "rowan"), []).append((header, d))
+
     missing = 0
     for path, overloads in sets.items():
-        has = set()
-        for _, d in overloads:
-            has |= fields(d)
         for header, d in overloads:
-            own = fields(d)
-            refers = not d.comment or re.search(r"\b[Aa]s |\b[Tt]he same\b", d.comment)
-            lacks = sorted(wanted(d) - (own | has if refers else own))
-            if lacks:
+            has = said(d)
+            text = re.split(rf"/// (?:{'|'.join(FIELDS)})  ", d.comment)[0]
+            referred = {path} if not text or SHARED.search(text) else set()
+            for name in re.findall(r"\b[Aa]s ([\w:]+)", text):
+                referred |= {known for known in sets if ("::" + known).endswith("::" + name)}
+            for name in referred:
+                has |= set().union(*(said(other) for _, other in sets[name]))
+            if lacks := sorted(wanted(d) - has):
                 missing += 1
-                print(f"{header}:{d.line + 1}: {path.replace('rowan::inline v0', 'rowan')}: no {', '.join(lacks)}")
+                print(f"{header}:{d.line + 1}: {path}: no {', '.join(lacks)}")
     print(f"{names} public names, {sum(map(len, sets.values()))} of them functions with a contract")
     return 1 if missing else 0
 

@@ -50,9 +50,8 @@ public:
 
     std::size_t size() const noexcept { return size_; }          ///< how many ids
     shape_type const& shape() const noexcept { return shape_; }  ///< that the result of a lookup begins with
-    std::int64_t operator[](std::size_t i) const noexcept {
-        return narrow_ != nullptr ? narrow_[i] : wide_[i];
-    }  ///< id i of all, in row-major order
+    /// Id i of all, in row-major order.
+    std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
     /// Calls f with a span of the ids as they are, int32 or int64.
     template <class F>

@@ -12,6 +12,7 @@ namespace rowan::inline v0::layer {
 /// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
 /// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
 ///          [0, classes)
+/// cost     as rowan::accuracy, when the net runs
 template <class T, id_type I, class Device>
 Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<accuracy_op>({}, x, label);

@@ -10,6 +10,7 @@ namespace rowan::inline v0::layer {
 ///     auto weight = layer::cast<float>(counts);
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// cost     as rowan::cast, when the net runs
 template <class To, class From, class Device>
 Var<To, Device> cast(Var<From, Device> const& x) {
     return apply<cast_op<To>>({}, x);

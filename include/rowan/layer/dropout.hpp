@@ -10,6 +10,8 @@
 namespace rowan::inline v0::layer {
 
 /// A seed that train sets for every batch, and which is empty everywhere else.
+/// errors   none
+/// cost     a variable in the net
 template <class Device = Cpu>
 Variable& new_seed() {
     Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);

@@ -12,15 +12,19 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of an embedding, and of its table.
 struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< how many rows the table has
     std::int64_t width = 0;                       ///< how many numbers a row has
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
-    Uniform table = {-0.1, 0.1};
-    std::string name = {};  ///< of the table
+    Uniform table = {-0.1, 0.1};                  ///< its first values
+    std::string name = {};                        ///< of the table
 };
 
 /// A table, which several embeddings may share.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter
+/// cost     a parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>({options.height, options.width}, options.table, options.name);
@@ -28,6 +32,8 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 
 /// A row for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
+/// errors   when the net runs, as rowan::lookup_table
+/// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
     return apply<lookup_table_op>(options, table, ids);
@@ -39,6 +45,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
+/// errors   ShapeError if ids have no levels; when the net runs, as rowan::lookup_bag
+/// cost     as rowan::lookup_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
     return apply<lookup_bag_op>(options, table, ids);
@@ -50,6 +58,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
 
 /// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
 /// shapes   weight [n]
+/// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
+/// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {

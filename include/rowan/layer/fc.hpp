@@ -10,6 +10,7 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::fc.
 struct FcOptions {
     std::int64_t output_size = 0;        ///< 0: as wide as the input
     std::optional<Uniform> weight = {};  ///< xavier unless given
@@ -20,6 +21,7 @@ struct FcOptions {
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
 ///          recurrent step, where it becomes known later
+/// cost     as rowan::fc, when the net runs; two parameters in the net
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());

@@ -15,8 +15,10 @@ namespace rowan::inline v0 {
 /// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
 class Feed {
 public:
+    /// A tensor, which is moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    /// The same with levels.
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));

@@ -10,6 +10,7 @@ namespace rowan::inline v0::layer {
 ///     auto margin = layer::fill<double>({1}, 0.5);
 /// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK; when the net runs, ValueError if the elements are integers and do not hold the value
+/// cost     one write of the elements, every time that the net runs
 template <class T = float, class Device = Cpu>
 Var<T, Device> fill(Dims const& dims, double value) {
     return Var<T, Device>(*default_scope().new_op<fill_op<T>, Device>({}, {dims, value}).outputs[0]);

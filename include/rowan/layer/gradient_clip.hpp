@@ -23,8 +23,8 @@ namespace rowan::inline v0::layer {
 
 /// Every element is cut to [min, max], which must have 0 within it where a gradient is row-sparse.
 struct ClipByValue {
-    double min = -1;
-    double max = 1;
+    double min = -1;  ///< what is less becomes this
+    double max = 1;   ///< what is more becomes this
 
     using op = clip_op;
     ClipOptions options() const { return {min, max}; }
@@ -32,7 +32,7 @@ struct ClipByValue {
 
 /// The gradient of each parameter is scaled to this Euclidean norm, where its own is greater.
 struct ClipByNorm {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     using op = clip_by_norm_op;
     ClipByNormOptions options() const { return {max_norm}; }
@@ -40,13 +40,14 @@ struct ClipByNorm {
 
 /// All gradients are scaled by one factor to this norm of all of them together, where theirs is greater.
 struct ClipByGlobalNorm {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     using op = clip_by_global_norm_op;
-    static constexpr bool together = true;
+    static constexpr bool together = true;  ///< of all gradients, not of each
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
+/// What a way to limit gradients has: an operator of one input and one result, and its attributes.
 template <class C>
 concept gradient_clip_options = requires(C const& c) {
     typename C::op;
@@ -58,7 +59,8 @@ concept gradient_clip_options = requires(C const& c) {
 template <class Device>
 class GradientClipOn {
 public:
-    GradientClipOn() = default;
+    GradientClipOn() = default;  ///< gradients stay as they are
+    /// For parameters of float and double.
     template <gradient_clip_options C>
     GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
 
@@ -108,6 +110,7 @@ private:
     std::vector<Kind> kinds_;
     bool together_ = false;
 };
+/// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 }  // namespace rowan::inline v0::layer

@@ -12,27 +12,36 @@ namespace rowan::inline v0::layer {
 
 /// The mean of the squared differences, over all elements.
 /// shapes   x and y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::mse, when the net runs
 template <class T, class Device>
 Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
 }
 
-/// Probabilities of the classes, row by row.
+/// Probabilities of the classes, row by row, as rowan::softmax.
 /// shapes   [n, classes] -> [n, classes]
+/// errors   ShapeError if x is no matrix
+/// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
     return apply<softmax_op>({}, x);
 }
 
-/// The mean over the rows of -log(probability of the label).
+/// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
+///          [0, classes)
+/// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<cross_entropy_op>({}, x, label);
 }
 
-/// The same of scores: cross_entropy(softmax(x), label), without infinities.
+/// The same of scores, as rowan::softmax_with_cross_entropy: cross_entropy(softmax(x), label), without infinities.
 /// shapes   x [n, classes] of scores, label [n] -> [1]
+/// errors   as layer::cross_entropy
+/// cost     as rowan::softmax_with_cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<softmax_with_cross_entropy_op>({}, x, label);

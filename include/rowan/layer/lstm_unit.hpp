@@ -9,6 +9,7 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::lstm_unit.
 using LstmOptions = CellOptions;
 
 /// A step, see rowan::lstm_unit. The state is the output and the cell side by side, so a layer of `size` has a memory of 2 · size:
@@ -16,6 +17,8 @@ using LstmOptions = CellOptions;
 /// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, the gates in the order input, forget, cell, output, as
 /// PyTorch's transposed.
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
+/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);

@@ -23,6 +23,7 @@ namespace rowan::inline v0::layer {
 ///
 /// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to that one, and those that `f` makes below
 /// errors   those of layer::rnn
+/// cost     as layer::rnn
 template <class T, class Device, class F>
 auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
     using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
@@ -33,7 +34,9 @@ auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {})
 }
 
 /// What `f` makes of every slot of an array, one after the other.
+/// shapes   n slots -> n slots of what `f` makes
 /// errors   those of layer::while_loop
+/// cost     as layer::while_loop
 template <class T, class Device, class F>
 auto map_fn(Array<T, Device> const& array, F const& f) {
     using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;

@@ -11,6 +11,7 @@ namespace rowan::inline v0::layer {
 ///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
 /// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+/// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {

@@ -32,69 +32,77 @@ struct dtypes {};
 
 namespace layer {
 
+/// Gradient descent, see rowan::sgd.
 struct Sgd {
-    double learning_rate = 0.01;
+    double learning_rate = 0.01;  ///< the step's size
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
 };
 
+/// AdaGrad, see rowan::adagrad.
 struct AdaGrad {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
+/// AdaGrad with one number of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;
+    static constexpr bool one_state_per_row = true;  ///< of the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
+/// Gradient descent with momentum, see rowan::momentum.
 struct Momentum {
-    double learning_rate = 0.01;
-    double momentum = 0.9;
-    bool nesterov = false;
-    double weight_decay = 0.0;
+    double learning_rate = 0.01;  ///< the step's size
+    double momentum = 0.9;        ///< what is left of the velocity after a step
+    bool nesterov = false;        ///< steps from where the velocity leads
+    double weight_decay = 0.0;    ///< this times the parameter is added to its gradient
 
     using op = momentum_op;
     MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
 };
 
+/// Adam, see rowan::adam.
 struct Adam {
-    double learning_rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
+    double learning_rate = 0.001;  ///< the step's size
+    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
+    double beta2 = 0.999;          ///< what is left of the mean square after a step
+    double epsilon = 1e-8;         ///< outside the root
 
     using op = adam_op;
     AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
 };
 
+/// RMSProp, see rowan::rmsprop.
 struct RmsProp {
-    double learning_rate = 0.01;
-    double rho = 0.9;
-    double momentum = 0.0;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double rho = 0.9;             ///< what is left of the mean square after a step
+    double momentum = 0.0;        ///< what is left of the velocity after a step
+    double epsilon = 1e-6;        ///< inside the root
 
     using op = rmsprop_op;
     RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
 };
 
+/// FTRL-proximal with the square root, see rowan::ftrl.
 struct Ftrl {
-    double learning_rate = 0.01;
-    double l1 = 0.0;
-    double l2 = 0.0;
+    double learning_rate = 0.01;  ///< the step's size
+    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
+    double l2 = 0.0;              ///< pull towards 0 in proportion
 
     using op = ftrl_op;
     FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
 };
 
+/// What an optimizer has: an operator, and its attributes.
 template <class O>
 concept optimizer_options = requires(O const& o) {
     typename O::op;
@@ -105,6 +113,7 @@ concept optimizer_options = requires(O const& o) {
 template <class Device>
 class OptimizerOn {
 public:
+    /// For parameters of float and double.
     template <optimizer_options O>
     OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
 
@@ -121,9 +130,9 @@ public:
 
     /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
     struct Update {
-        Operator* op;
-        std::vector<Variable*> states;
-        bool has_rate;
+        Operator* op;                   ///< that of the parameter
+        std::vector<Variable*> states;  ///< what it keeps from step to step
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule may change
         /// Sets the number of a step, from 1 on, and multiplies the learning rate.
         /// errors   ValueError as the optimizer's, if it has an option that it refuses
         std::function<void(std::int64_t step, double factor)> prepare;
@@ -234,6 +243,7 @@ private:
 
     std::vector<Kind> kinds_;
 };
+/// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
 
 }  // namespace layer

@@ -34,20 +34,26 @@ namespace rowan::inline v0::layer {
 
 /// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
 struct Uniform {
-    double low = 0;
-    double high = 0;
+    double low = 0;   ///< the least
+    double high = 0;  ///< the bound of the greatest
 };
 
 /// All elements alike.
+/// errors   none
+/// cost     none
 inline Uniform constant(double value) { return {value, value}; }
 
 /// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+/// errors   none
+/// cost     none
 inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
     return {-bound, bound};
 }
 
 /// First values of a parameter of these dims, made on the host.
+/// errors   ShapeError if a dim is UNK
+/// cost     none yet: one write of the elements when training begins, and a copy to a device
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     rowan::detail::check_known(dims);
@@ -70,7 +76,9 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 
 /// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
 /// seed that follows from its place in the net.
+/// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK
+/// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);

@@ -23,13 +23,16 @@ public:
         return find(name).get<LoDTensor<T, Device>>().value();
     }
 
+    /// The value of that name, of any kind.
+    /// errors   GraphError if there is none of that name
     Value const& find(std::string_view name) const {
         auto const found = values_.find(name);
         if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
         return found->second;
     }
-    bool contains(std::string_view name) const { return values_.contains(name); }
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
+    /// Gives that name a value, in the place of the one that it had.
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.

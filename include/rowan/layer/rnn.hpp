@@ -26,11 +26,13 @@ namespace rowan::inline v0::layer {
 /// A variable of any element type.
 class AnyVar {
 public:
-    AnyVar() = default;
+    AnyVar() = default;  ///< none
+    /// That variable.
     explicit AnyVar(Variable& v) : variable_(&v) {}
+    /// That of a layer.
     template <class T, class Device>
     AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
-    Variable* get() const noexcept { return variable_; }
+    Variable* get() const noexcept { return variable_; }  ///< nullptr for none
 
 private:
     Variable* variable_ = nullptr;
@@ -39,18 +41,21 @@ private:
 /// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
 /// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
 struct Memory {
-    std::int64_t size = 0;
-    AnyVar like = {};
+    std::int64_t size = 0;  ///< of the state, which begins as zeros
+    AnyVar like = {};       ///< what the state begins with, if given
 };
 
 /// One state, or a list of states.
 template <class T, class Device>
 class States {
 public:
+    /// A single one.
     States(Var<T, Device> state) : all_{state} {}
+    /// Several.
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
+    /// Several, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
-    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }
+    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
 
 private:
     std::vector<Var<T, Device>> all_;
@@ -59,8 +64,8 @@ private:
 /// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
 template <class T, class Device>
 struct Step {
-    Var<T, Device> output;
-    std::type_identity_t<States<T, Device>> memory;
+    Var<T, Device> output;                           ///< a row of the result
+    std::type_identity_t<States<T, Device>> memory;  ///< what the next step is given
 };
 template <class T, class Device>
 Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
@@ -68,17 +73,18 @@ Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>
 /// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
 template <class T, class Device>
 struct Recurrence {
-    Var<T, Device> output;
-    Var<T, Device> last;
+    Var<T, Device> output;  ///< a row for each row of the input
+    Var<T, Device> last;    ///< the state of each sequence after its end
 };
 
 /// The same with a state for each of several memories.
 template <class T, class Device>
 struct Recurrences {
-    Var<T, Device> output;
-    std::vector<Var<T, Device>> last;
+    Var<T, Device> output;             ///< a row for each row of the input
+    std::vector<Var<T, Device>> last;  ///< for each memory the state of each sequence after its end
 };
 
+/// How a recurrent layer walks through sequences.
 struct RnnOptions {
     bool reverse = false;       ///< from the ends of the sequences to their beginnings
     std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
@@ -197,6 +203,8 @@ namespace rowan::inline v0::layer {
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
 ///          has no size; TypeError if a first state has elements of another type
+/// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
+///          the states of all steps are kept
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
@@ -217,6 +225,7 @@ auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories,
 }
 
 /// The outputs alone.
+/// As rnn_with_last.
 template <class State = void, class T, class Device, class M, class F>
 requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
 auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {

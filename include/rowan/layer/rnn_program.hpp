@@ -13,22 +13,32 @@ namespace rowan::inline v0::layer {
 
 /// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
 /// state of each sequence after its last step, [sequences, width].
+/// shapes   [sequences, width]
+/// errors   none
+/// cost     a variable in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> tensor() {
     return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
 }
 
 /// Within a step: the memory plus x, which the memory is in the next step.
+/// shapes   memory and x [n, width] -> [n, width]
+/// errors   ShapeError if widths differ, where they are known
+/// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
     return apply<rowan::detail::add_to_op>({}, memory, x);
 }
 /// nullptr stands for the step's input.
+/// shapes   memory [n, width] -> [n, width]
+/// errors   as above
+/// cost     as above
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
     return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
 }
 
+/// The parts of layer::rnn as an expression.
 template <class T = float, class Device = Cpu>
 struct RnnProgram {
     Var<T, Device> input;       ///< with levels of sequences
@@ -46,6 +56,7 @@ struct RnnProgram {
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
 /// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
 ///          memory that nothing is added to, or one of another layer
+/// cost     as rnn_with_last
 template <class T = float, class Device = Cpu>  // braces are a program of floats
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);

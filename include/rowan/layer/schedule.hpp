@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a training that was resumed go on.
+/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a resumed training go on.
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
@@ -34,24 +34,26 @@ namespace rowan::inline v0::layer {
 
 /// factor
 struct ConstantRate {
-    double factor = 1;
+    double factor = 1;  ///< of every step
 
-    double operator()(std::int64_t) const { return factor; }
+    double operator()(std::int64_t) const { return factor; }  ///< the same in every step
 };
 
 /// rate^(step / steps): `rate` after so many steps.
 struct ExponentialDecay {
-    double rate = 0.96;
-    std::int64_t steps = 1000;
+    double rate = 0.96;         ///< after so many steps
+    std::int64_t steps = 1000;  ///< how many
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
 /// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
 struct StepDecay {
-    double rate = 0.1;
-    std::int64_t steps = 1000;
+    double rate = 0.1;          ///< after so many steps
+    std::int64_t steps = 1000;  ///< how many
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         static_cast<void>(rowan::detail::part_of_steps(step, steps));
         return rowan::detail::power(rate, step / steps);
@@ -60,9 +62,10 @@ struct StepDecay {
 
 /// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
 struct CosineDecay {
-    std::int64_t steps = 1000;
-    double least = 0;
+    std::int64_t steps = 1000;  ///< from the first step to `least`
+    double least = 0;           ///< from there on
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
         return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
@@ -72,9 +75,10 @@ struct CosineDecay {
 /// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
 ///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
 struct Warmup {
-    std::int64_t steps = 1000;
-    Schedule then = ConstantRate{};
+    std::int64_t steps = 1000;       ///< until `then` begins
+    Schedule then = ConstantRate{};  ///< what comes after it
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         double const part = rowan::detail::part_of_steps(step + 1, steps);
         return step < steps ? part * then(0) : then(step - steps);

@@ -11,6 +11,7 @@ namespace rowan::inline v0::layer {
 /// Of y there is no gradient: if it depended on a parameter, training would refuse the net. Take what is fed, such as ids.
 /// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has none
 /// errors   ShapeError if y has no levels; when the net runs, ShapeError if x has another number of rows or sequences
+/// cost     as rowan::sequence_expand, when the net runs
 template <class T, class U, class Device>
 Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
                                SequenceExpandOptions const& options = {}) {

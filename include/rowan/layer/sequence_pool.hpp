@@ -6,16 +6,20 @@
 
 namespace rowan::inline v0::layer {
 
-/// The sum, mean, … of the rows of each sequence.
+/// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
 /// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+/// errors   ShapeError if x has no levels; when the net runs, as rowan::sequence_pool
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
     return apply<sequence_pool_op>(options, x);
 }
+/// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
     return sequence_pool(x, {Pool::first});
 }
+/// The last row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pool::last});

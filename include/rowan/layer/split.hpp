@@ -15,6 +15,7 @@ namespace rowan::inline v0::layer {
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
 /// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
 ///          known, when the net runs
+/// cost     as rowan::split, when the net runs
 template <class T, class Device>
 std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
     std::vector<Var<T, Device>> parts;

@@ -30,7 +30,7 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< from 0 on
     std::int64_t batch;  ///< of the epoch, from 0 on
-    double cost;
+    double cost;         ///< its value
 };
 
 /// Of a net on a device.
@@ -40,14 +40,15 @@ struct TrainOptionsOn {
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< other ones for parameters of these names
     layer::GradientClipOn<Device> clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};            ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;
-    bool progress = false;                                  ///< a line on the standard error output for every epoch
-    std::uint64_t seed = 0;                                 ///< of the first values of parameters, and of dropout
-    Device exec = {};                                       ///< how many threads, or which stream
-    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
+    std::int64_t epochs = 1;                  ///< how often the reader is asked for batches
+    bool progress = false;                    ///< a line on the standard error output for every epoch
+    std::uint64_t seed = 0;                   ///< of the first values of parameters, and of dropout
+    Device exec = {};                         ///< how many threads, or which stream
+    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
     Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
 };
+/// Of a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 
 /// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.

@@ -20,10 +20,11 @@ class Var {
 public:
     using value_type = T;
 
+    /// The layer that a variable is.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }
-    Variable* operator->() const noexcept { return variable_; }
+    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
+    Variable* operator->() const noexcept { return variable_; }  ///< its variable
 
 private:
     Variable* variable_;
@@ -31,7 +32,10 @@ private:
 
 /// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// shapes   those of the operator
+/// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
 /// errors   what the operator's infer says of inputs that do not fit
+/// cost     an operator in the net; when that runs, what its `run` costs
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;

@@ -20,6 +20,7 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::while_loop.
 struct WhileOptions {
     std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
 };
@@ -155,7 +156,7 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     (std::index_sequence_for<State...>{});
 }
 
-/// With one state.
+/// The same with one state.
 template <class State, class Condition, class Body>
 requires(rowan::detail::loop_state<State>::value) State
     while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {

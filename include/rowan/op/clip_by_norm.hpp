@@ -53,6 +53,7 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 
 /// x, scaled to the Euclidean norm max_norm where its own is greater. Of a row-sparse gradient it is that of the dense one: duplicates
 /// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
+/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
@@ -69,8 +70,7 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 }
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// Squares are added in double, first those of the dense gradients, in their order.
-/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// Squares are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013, likewise.
 /// shapes   any, as many as there are -> the same
 /// errors   as clip_by_norm
 /// cost     two reads of each and one write of the results; on a device as many waits as gradients

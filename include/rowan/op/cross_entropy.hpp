@@ -115,7 +115,7 @@ struct SoftLabelGrad {
 
 /// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
 /// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
-/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`.
+/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     O(n); the same bits for any number of threads

@@ -101,8 +101,8 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 
 }  // namespace detail
 
-/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1 where
-/// x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
+/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1
+/// where x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
 /// Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1)

@@ -120,8 +120,9 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec
 
 namespace slot {
 
-struct hidden_grad {                                         // of h_prev · w + b
-    static constexpr std::string_view name = "hidden@GRAD";  ///< of h_prev · w + b
+/// The gradient of h_prev · w + b.
+struct hidden_grad {
+    static constexpr std::string_view name = "hidden@GRAD";
 };
 
 }  // namespace slot

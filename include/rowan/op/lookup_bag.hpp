@@ -22,7 +22,7 @@ struct BagOptions {
 
 /// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
 /// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
-/// blocks of 64, as merge's.
+/// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
 /// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags

@@ -15,7 +15,8 @@
 namespace rowan::inline v0 {
 
 /// exp(x - max) / sum of exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; its `exp` is found by its type. Sums are
-/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN.
+/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN. Goodfellow et al.: Deep Learning, 2016,
+/// section 4.1.
 /// shapes   x [n, classes] -> [n, classes]
 /// errors   ShapeError if x is no matrix
 /// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads

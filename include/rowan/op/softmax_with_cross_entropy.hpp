@@ -43,6 +43,7 @@ struct SoftmaxLoss {
 /// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
 /// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
 /// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
+/// Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     as softmax

@@ -85,8 +85,8 @@ struct VarSpec {
 
 /// Is it the number of one of rowan's integral element types, bool among them?
 constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
-           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
+           wire == dtype<bool>::wire;
 }
 
 /// The specs of a Tensor or LoDTensor, and of a SelectedRows.

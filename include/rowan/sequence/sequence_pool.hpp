@@ -20,7 +20,8 @@
 
 namespace rowan::inline v0 {
 
-enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };  ///< sqrt: the sum divided by the root of the length
+/// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
+enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
 
@@ -159,7 +160,7 @@ struct SequencePool<Cpu> {
 
 /// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
 /// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
-/// values is their conjunction. The first NaN of a column is its max and min.
+/// values is their conjunction. The first NaN of a column is its max and min. Paddle's sequence_pool.
 /// shapes   x [n, ...] -> [number of sequences, ...]
 /// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
 /// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices

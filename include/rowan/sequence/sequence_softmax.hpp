@@ -85,7 +85,7 @@ struct SequenceSoftmax<Cpu> {
 
 /// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
 /// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
-/// its column of the sequence NaN.
+/// its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
 /// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same

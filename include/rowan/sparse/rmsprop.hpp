@@ -112,8 +112,9 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
 }
 
-/// The centered form, with the mean of the gradient as a third state:
+/// The same centered (Graves 2013), with the mean of the gradient as a third state:
 ///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
+/// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
              Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {

@@ -65,7 +65,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 }  // namespace detail
 
-/// One step of row-wise AdaGrad on the rows that `grad` names, duplicates summed first:
+/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows that `grad` names, duplicates summed first:
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
 /// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape

@@ -44,6 +44,7 @@ struct multiply_by {
 }  // namespace detail
 
 /// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
+/// shapes   of n rows -> the same
 /// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
 /// cost     O(n * width)
 template <class T, class F>

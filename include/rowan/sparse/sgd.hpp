@@ -21,9 +21,10 @@ struct sgd_formula {
 
 }  // namespace detail
 
-/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
+/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order (Robbins and Monro 1951).
 /// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse gradient
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse
+///          gradient
 /// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
 ///          to threads; the bits of the serial loop for any number of threads
 template <class P, class G>
