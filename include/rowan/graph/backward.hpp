@@ -13,14 +13,15 @@ namespace rowan::inline v0 {
 
 /// A parameter and the variable that its gradient is written to.
 struct ParameterGradient {
-    Variable* parameter;
-    Variable* gradient;
+    Variable* parameter;  ///< what is trained
+    Variable* gradient;   ///< in the scope that was given
 };
 
 /// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
-/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables stay row-sparse. Only what a parameter needs
-/// is computed.
+/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables
+/// stay row-sparse. Only what a parameter needs is computed.
 /// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
+/// cost     one walk over the net; per operator on the way as many as its rules name
 template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});

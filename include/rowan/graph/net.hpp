@@ -78,7 +78,7 @@ public:
         find_uses();
     }
 
-    std::span<Operator* const> operators() const noexcept { return order_; }
+    std::span<Operator* const> operators() const noexcept { return order_; }  ///< in the order in which they run
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const noexcept { return inputs_; }

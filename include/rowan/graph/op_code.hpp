@@ -21,33 +21,36 @@ struct op_code;
 
 /// Where a gradient operator finds what it reads, or what it writes is.
 struct grad_slot {
+    /// Which list of the forward operator it is in, or what one rule hands to another.
     enum Kind : std::uint8_t { input, output, grad_of_input, grad_of_output, between_rules };
-    Kind kind;
-    std::size_t index;
+    Kind kind;          ///< which list
+    std::size_t index;  ///< the position there
 };
 
 /// A grad_rule as data.
 struct rule_code {
     op_code const* op;
-    std::span<grad_slot const> reads;
-    std::span<grad_slot const> writes;
+    std::span<grad_slot const> reads;   ///< in the order of op's inputs
+    std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
 /// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
 /// where it is used: a program carries the operators that its nets use.
 struct op_code {
-    std::string_view name;
+    std::string_view name;  ///< in nets and files
     std::span<std::string_view const> inputs,
-        outputs;          // the names of the slots, the first of which may hold any number
-    unsigned row_inputs;  // see row_inputs_of
-    bool sums_rows;
-    bool (*row_output)(void const* attributes, std::size_t i);  // do rows of result i follow from rows of inputs?
-    bool (*row_wise)(void const* attributes);                   // see row_wise_of
+        outputs;          ///< the names of the slots, the first of which may hold any number
+    unsigned row_inputs;  ///< see row_inputs_of
+    bool sums_rows;       ///< see sums_rows_of
+    bool (*row_output)(void const* attributes, std::size_t i);  ///< do rows of result i follow from rows of inputs?
+    bool (*row_wise)(void const* attributes);                   ///< see row_wise_of
+    /// Specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
+    /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
-    std::span<rule_code const> rules;
-    bool in_place = false;  ///< may result 0 take the place of input 0, where nothing else reads that?
+                std::ptrdiff_t levels_from);
+    std::span<rule_code const> rules;  ///< of the backward pass
+    bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
 };
 
 namespace detail {
@@ -183,7 +186,7 @@ private:
     }
 
 public:
-    static op_code const value;  // defined below, as operators name each other in their rules
+    static op_code const value;  ///< defined below, as operators name each other in their rules
 };
 
 template <class Op, class D, class... T>

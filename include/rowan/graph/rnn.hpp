@@ -24,25 +24,27 @@ namespace rowan::inline v0 {
 /// What a recurrent operator is made of: the attributes of `rnn`.
 struct RnnBlock {
     std::unique_ptr<Scope> scope;  ///< of the step
-    detail::StepNet net;
-    std::size_t level = 0;    ///< the level of x whose sequences are walked through
-    bool reverse = false;     ///< from their ends to their beginnings
-    bool runs_whole = false;  ///< and not in parts, see detail::runs_whole
+    detail::StepNet net;           ///< what runs for all steps, and what step by step
+    std::size_t level = 0;         ///< the level of x whose sequences are walked through
+    bool reverse = false;          ///< from their ends to their beginnings
+    bool runs_whole = false;       ///< and not in parts, see detail::runs_whole
     std::vector<bool>
         has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
-    detail::LoopKernels kernels;
+    detail::LoopKernels kernels;  ///< how values of the element types and the device are made
+    /// Adds the operators of the gradient, when a gradient is asked for.
     void (*build_backward)(RnnBlock&);
     /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
+    /// How many memories have one.
     std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
 struct StepScopes {
-    Lod lod;      // of x
-    Lod out_lod;  // of the results
-    detail::Buffer<detail::RnnPart> parts;
+    Lod lod;                                ///< of x
+    Lod out_lod;                            ///< of the results
+    detail::Buffer<detail::RnnPart> parts;  ///< of the sequences, which ran side by side
 };
 
 namespace detail {

@@ -32,24 +32,27 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
-    op_code const* code = nullptr;
-    std::shared_ptr<void const> attributes;
-    std::vector<Variable*> inputs, outputs;
-    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
+    op_code const* code = nullptr;           ///< what it runs
+    std::shared_ptr<void const> attributes;  ///< of the type that its code takes
+    std::vector<Variable*> inputs, outputs;  ///< variables in the order of the slots
+    std::ptrdiff_t levels_from = -1;         ///< the input whose levels of sequences the results get, or -1
 };
 
 /// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
 /// is to make it, a Device; none is Device{}.
 class FirstValue {
 public:
+    /// Writes a first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    FirstValue() = default;
+    FirstValue() = default;  ///< none: the variable has no first value
+    /// That function.
     template <class F>
     requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
         : make_(std::move(make)) {}
 
-    explicit operator bool() const noexcept { return make_ != nullptr; }
+    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
+    /// Calls it.
     void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
         make_(value, seed, device);
     }
@@ -61,6 +64,7 @@ private:
 /// A name, what is known beforehand of the value, the value, and the operators that read and write it.
 class Variable {
 public:
+    /// Scope::new_var makes them.
     Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
@@ -69,11 +73,11 @@ public:
     std::string const& name() const noexcept { return name_; }
     /// Was it named by the program, and not because of its place in a net?
     bool has_own_name() const noexcept { return own_name_; }
-    VarSpec const& spec() const noexcept { return spec_; }
-    Role role() const noexcept { return role_; }
-    Scope& scope() const noexcept { return *scope_; }
+    VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
+    Role role() const noexcept { return role_; }            ///< what it is for
+    Scope& scope() const noexcept { return *scope_; }       ///< that it belongs to
 
-    Value& value() noexcept { return value_; }
+    Value& value() noexcept { return value_; }  ///< empty before a net has run
     Value const& value() const noexcept { return value_; }
 
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
@@ -85,12 +89,13 @@ public:
 
     /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
     std::function<void(Variable&, std::int64_t width)> set_width;
+    /// Other dims than those that it was declared with.
     void set_dims(Dims const& dims) { spec_.dims = dims; }
     /// Of what was made before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
-    std::span<Operator* const> readers() const noexcept { return readers_; }
-    std::span<Operator* const> writers() const noexcept { return writers_; }
+    std::span<Operator* const> readers() const noexcept { return readers_; }  ///< operators that read it
+    std::span<Operator* const> writers() const noexcept { return writers_; }  ///< operators that write it
 
 private:
     friend class Scope;
@@ -107,7 +112,7 @@ private:
 /// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
 class Scope {
 public:
-    Scope() = default;
+    Scope() = default;  ///< with no scope around it
     /// A scope within another, which must live longer.
     explicit Scope(Scope& parent) : parent_(&parent) {}
     Scope(Scope const&) = delete;
@@ -143,6 +148,7 @@ public:
         scopes_.push_back(std::make_unique<Scope>(*this));
         return *scopes_.back();
     }
+    /// All inner scopes go, and what is in them.
     void drop_scopes() noexcept { scopes_.clear(); }
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
@@ -153,9 +159,11 @@ public:
             }
         }
     }
-    Scope* parent() const noexcept { return parent_; }
-    std::size_t scopes() const noexcept { return scopes_.size(); }
+    Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
+    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
+    /// In the order in which they were made.
     std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    /// In the order in which they were made.
     std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
 
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
@@ -228,6 +236,8 @@ inline Scope*& current_scope() {
 }  // namespace detail
 
 /// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+/// errors   none
+/// cost     O(1)
 inline Scope& default_scope() {
     if (detail::current_scope() != nullptr) return *detail::current_scope();
     thread_local Scope scope;
@@ -237,6 +247,7 @@ inline Scope& default_scope() {
 /// While it lives, another scope is this thread's default_scope().
 class ScopeGuard {
 public:
+    /// `scope` must live longer.
     explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
     ScopeGuard(ScopeGuard const&) = delete;
     ScopeGuard& operator=(ScopeGuard const&) = delete;

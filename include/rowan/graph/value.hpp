@@ -28,10 +28,11 @@ namespace rowan::inline v0 {
 /// A LoDTensor, a SelectedRows, a TensorArray or any other movable object, or nothing.
 class Value {
 public:
-    Value() = default;
+    Value() = default;  ///< nothing
 
     bool empty() const noexcept { return holder_ == nullptr; }
 
+    /// Is a V held?
     template <class V>
     bool is() const noexcept {
         return !empty() && holder_->type == &type_of<V>;
@@ -85,8 +86,8 @@ public:
     // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
     // throw a TypeError for anything else. `device` is what operators run on.
 
-    std::size_t rows() const { return held().rows(); }
-    Lod const& lod() const { return held().lod(); }
+    std::size_t rows() const { return held().rows(); }  ///< of its tensor
+    Lod const& lod() const { return held().lod(); }     ///< none where rows form no sequences
     /// The number of parts.
     std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
@@ -109,12 +110,14 @@ public:
 
     /// Number, name and size of the element type, the dims, and the bytes, which may be written; none of a value in the memory of a device.
     struct Elements {
-        std::int32_t dtype;
-        std::string_view type;
-        std::size_t element_size;
-        std::vector<std::int64_t> dims;
-        std::span<std::byte> bytes;
+        std::int32_t dtype;              ///< dtype<T>::wire
+        std::string_view type;           ///< dtype<T>::name
+        std::size_t element_size;        ///< in bytes
+        std::vector<std::int64_t> dims;  ///< of the tensor, or of the value of a SelectedRows
+        std::span<std::byte> bytes;      ///< of all elements
     };
+    /// Those of a LoDTensor or a SelectedRows.
+    /// errors   TypeError for anything else
     Elements elements() { return held().elements(); }
 
     /// The value in the memory of the host: an alias if it is there, else a copy.

@@ -21,19 +21,21 @@ namespace rowan::inline v0 {
 
 /// What a loop is made of: the attributes of `while_loop`.
 struct WhileBlock {
-    std::unique_ptr<Scope> scope;  ///< of an iteration
-    detail::LoopNet net;
+    std::unique_ptr<Scope> scope;     ///< of an iteration
+    detail::LoopNet net;              ///< condition and body
     std::int64_t max_iterations = 0;  ///< 0: any number
     std::int32_t gradient_dtype = 0;  ///< the element type of gradients
-    detail::LoopKernels kernels;
+    detail::LoopKernels kernels;      ///< how values of the element types and the device are made
+    /// The condition's truth value.
     bool (*holds)(void const* device, Value const& condition);
+    /// Adds the operators of the gradient, when a gradient is asked for.
     void (*build_backward)(WhileBlock&);
 };
 
 /// What the gradient needs of every iteration of a run.
 struct LoopScopes {
-    detail::Buffer<detail::Buffer<Value>> iterations;
-    std::size_t count = 0;
+    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each
+    std::size_t count = 0;                             ///< how many have run
 };
 
 namespace detail {

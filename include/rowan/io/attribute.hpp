@@ -21,14 +21,14 @@ namespace rowan::inline v0 {
 
 /// A block of the program, by its place there.
 struct BlockIndex {
-    std::int32_t value = 0;
+    std::int32_t value = 0;  ///< its number in the program
 
     friend bool operator==(BlockIndex, BlockIndex) = default;
 };
 
 /// A variable of the block or of one around it.
 struct VarName {
-    std::string value;
+    std::string value;  ///< the name
 
     friend bool operator==(VarName const&, VarName const&) = default;
 };
@@ -40,9 +40,10 @@ using AttributeValue =
                  std::vector<std::string>, bool, std::vector<bool>, BlockIndex, std::int64_t, std::vector<BlockIndex>,
                  std::vector<std::int64_t>, std::vector<double>, VarName, std::vector<VarName>, double>;
 
+/// A name and a value.
 struct Attribute {
-    std::string name{};
-    AttributeValue value{};
+    std::string name{};      ///< unique in an operator
+    AttributeValue value{};  ///< of one of the kinds
 
     friend bool operator==(Attribute const&, Attribute const&) = default;
 };
@@ -215,6 +216,8 @@ void append_text(std::string& text, std::vector<T> const& list) {
 }  // namespace detail
 
 /// "sizes: [3, 4]"
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(Attribute const& a) {
     std::string text = a.name + ": ";
     std::visit([&](auto const& x) { detail::append_text(text, x); }, a.value);

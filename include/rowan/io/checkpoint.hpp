@@ -29,7 +29,7 @@ namespace rowan::inline v0 {
 /// Nothing is copied: the variables are aliases of what was added, and what is saved is what they hold then.
 class Checkpoint {
 public:
-    std::optional<ProgramDesc> program;
+    std::optional<ProgramDesc> program;  ///< the net, where there is one
 
     /// errors   GraphError if there is one of this name; FormatError if the name is empty, longer than 4 KiB or no UTF-8, or the parts of a
     ///          CheckpointEntry do not fit together
@@ -45,7 +45,9 @@ public:
         entries_.emplace(std::move(key), std::move(entry));
     }
 
+    /// Is there a variable of that name?.
     bool has(std::string const& name) const { return entries_.contains(name); }
+    /// In the order of their names.
     std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }
 
     /// A variable: an alias of what was added.

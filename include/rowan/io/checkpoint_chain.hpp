@@ -30,6 +30,7 @@ namespace rowan::inline v0 {
 ///     auto table = CheckpointChain({"0.rowan", "1.rowan", "2.rowan"}).load<Tensor<float>>("table");
 ///
 /// errors   as save_checkpoint. Whether the rows fit the table is found when they are loaded.
+/// cost     as save_checkpoint: what is written is what has changed
 template <class Files = detail::PosixFiles>
 std::uint64_t save_delta(Cpu exec, Checkpoint const& changes, std::uint64_t base, std::string const& path) {
     return detail::write_checkpoint<Files>(exec, changes, base, path);
@@ -39,7 +40,7 @@ std::uint64_t save_delta(Checkpoint const& changes, std::uint64_t base, std::str
     return save_delta<Files>(Cpu{}, changes, base, path);
 }
 
-/// A checkpoint and the deltas to it, in the order in which they were saved: it reads like a checkpoint that was saved whole after the last.
+/// A checkpoint and the deltas to it, in the order in which they were saved: it reads like one that was saved whole after the last.
 class CheckpointChain {
 public:
     /// errors   ShapeError if there is no file; FormatError if the first is a delta, or another one is no delta to the one before it; as
@@ -68,7 +69,7 @@ public:
     /// The base of the next delta.
     std::uint64_t id() const noexcept { return files_.back().id(); }
 
-    std::vector<std::string> names() const {
+    std::vector<std::string> names() const {  ///< of all variables, in order
         std::set<std::string> all;
         for (auto const& file : files_) {
             for (auto& name : file.names()) all.insert(std::move(name));
@@ -86,8 +87,8 @@ public:
     }
 
     /// A variable as it was when the last file was saved, bit for bit.
-    /// errors   GraphError if there is none of this name; TypeError if it is no V; FormatError if a file is damaged, or rows of a delta are of
-    ///          another element type, height or width than the tensor
+    /// errors   GraphError if there is none of this name; TypeError if it is no V; FormatError if a file is damaged, or rows of a delta are
+    ///          of another element type, height or width than the tensor
     /// cost     as CheckpointFile::load, and for each delta its rows, which are in memory one delta at a time
     template <class V = CheckpointEntry>
     V load(std::string_view name) const {

@@ -36,10 +36,11 @@ public:
     CheckpointFile(CheckpointFile const&) = default;  // no move: what was moved from is a file, too
     CheckpointFile& operator=(CheckpointFile const&) = default;
 
-    std::string const& path() const noexcept { return state_->file.path(); }
+    std::string const& path() const noexcept { return state_->file.path(); }  ///< of the file
 
     /// What a delta to this checkpoint names, and, if this is a delta, what it names.
     std::uint64_t id() const noexcept { return state_->header.id(); }
+    /// The id of the file that a delta goes with; none for a whole checkpoint.
     std::optional<std::uint64_t> base() const noexcept {
         if ((state_->header.flags & detail::CheckpointHeader::delta) == 0) return std::nullopt;
         return state_->header.base;
@@ -47,11 +48,12 @@ public:
 
     /// How many variables there are, and their names, ascending.
     std::size_t size() const noexcept { return state_->places.size(); }
-    std::vector<std::string> names() const {
+    std::vector<std::string> names() const {  ///< of all variables, in order
         std::vector<std::string> names;
         for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
         return names;
     }
+    /// Is there a variable of that name?.
     bool has(std::string_view name) const { return state_->find(name) != size(); }
 
     /// errors   GraphError if there is no variable of this name
@@ -144,6 +146,7 @@ private:
 
 /// All of a checkpoint, its program too, read from a file. Takes about a kilobyte for each variable beside its elements.
 /// errors   as CheckpointFile's constructor, program and load
+/// cost     one read of the file
 inline Checkpoint load_checkpoint(std::string const& path) {
     CheckpointFile const file(path);
     Checkpoint checkpoint;
@@ -153,12 +156,16 @@ inline Checkpoint load_checkpoint(std::string const& path) {
 }
 
 /// One variable of a checkpoint.
+/// errors   as CheckpointFile's constructor and load
+/// cost     one read of the file's index and of this variable
 template <class V>
 V load_checkpoint(std::string const& path, std::string_view name) {
     return CheckpointFile(path).load<V>(name);
 }
 
 /// What a checkpoint holds, as text, without loading it.
+/// errors   as CheckpointFile's constructor
+/// cost     one read of the file's index
 inline std::string describe(std::string const& path) { return CheckpointFile(path).describe(); }
 
 }  // namespace rowan::inline v0

@@ -22,7 +22,7 @@ struct PaddleStream {
     std::int64_t height = 0;           ///< of a SelectedRows
     std::vector<std::int64_t> rows{};  ///< of a SelectedRows
     std::uint64_t offset = 0;          ///< where it begins in the file
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;           ///< how many it takes in the file
 };
 
 namespace detail {
@@ -82,6 +82,7 @@ inline PaddleStream describe_paddle_stream(FileReader& in, bool selected_rows) {
 
 /// The streams of a file: LoDTensors one after the other, or one SelectedRows. Elements are not looked at.
 /// errors   IoError if the file cannot be read; FormatError if it is neither, with what is wrong if it were the one or the other
+/// cost     one read of what stands before the elements
 inline std::vector<PaddleStream> describe_paddle(std::string const& path) {
     detail::InputFile const file(path);
     std::string wrong;
@@ -111,6 +112,7 @@ inline std::vector<PaddleStream> describe_paddle(std::string const& path) {
 
 /// The value of one stream of a file.
 /// errors   those of load_paddle; FormatError if the file has become another
+/// cost     one read of the stream
 template <class V>
 V load_paddle(std::string const& path, PaddleStream const& stream) {
     detail::InputFile const file(path);

@@ -21,52 +21,56 @@ namespace rowan::inline v0 {
 /// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
 namespace dlpack {
 
+/// Where elements are.
 struct DLDevice {
-    std::int32_t device_type;
-    std::int32_t device_id;
+    std::int32_t device_type;  ///< 1: the CPU
+    std::int32_t device_id;    ///< of several, this one
 };
 
+/// What elements are.
 struct DLDataType {
-    std::uint8_t code;
-    std::uint8_t bits;
-    std::uint16_t lanes;
+    std::uint8_t code;    ///< int 0, uint 1, float 2, bfloat 4, complex 5, bool 6
+    std::uint8_t bits;    ///< of one element
+    std::uint16_t lanes;  ///< 1, but for vectors
 };
 
+/// A tensor in whoever's memory.
 struct DLTensor {
-    void* data;
-    DLDevice device;
-    std::int32_t ndim;
-    DLDataType dtype;
-    std::int64_t* shape;
-    std::int64_t* strides;  ///< in elements
-    std::uint64_t byte_offset;
+    void* data;                 ///< where its memory begins
+    DLDevice device;            ///< where that is
+    std::int32_t ndim;          ///< how many dims
+    DLDataType dtype;           ///< of its elements
+    std::int64_t* shape;        ///< its dims
+    std::int64_t* strides;      ///< in elements
+    std::uint64_t byte_offset;  ///< where its elements begin, from data on
 };
 
 /// What a capsule "dltensor" holds.
 struct DLManagedTensor {
-    DLTensor dl_tensor;
-    void* manager_ctx;
-    void (*deleter)(DLManagedTensor*);
+    DLTensor dl_tensor;                 ///< what is shared
+    void* manager_ctx;                  ///< the producer's own
+    void (*deleter)(DLManagedTensor*);  ///< what the consumer calls at the end
 };
 
+/// Which DLPack the producer speaks.
 struct DLPackVersion {
-    std::uint32_t major;
-    std::uint32_t minor;
+    std::uint32_t major;  ///< 1: others are refused
+    std::uint32_t minor;  ///< any
 };
 
 /// What a capsule "dltensor_versioned" holds.
 struct DLManagedTensorVersioned {
-    DLPackVersion version;
-    void* manager_ctx;
-    void (*deleter)(DLManagedTensorVersioned*);
-    std::uint64_t flags;
-    DLTensor dl_tensor;
+    DLPackVersion version;                       ///< first, so that anybody can read it
+    void* manager_ctx;                           ///< the producer's own
+    void (*deleter)(DLManagedTensorVersioned*);  ///< what the consumer calls at the end
+    std::uint64_t flags;                         ///< read_only, or other bits of DLPack's
+    DLTensor dl_tensor;                          ///< what is shared
 };
 
 static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
 
-inline constexpr int cpu = 1;
-inline constexpr std::uint64_t read_only = 1;
+inline constexpr int cpu = 1;                  ///< device_type of the host's memory
+inline constexpr std::uint64_t read_only = 1;  ///< a bit of flags: elements must not be written
 
 /// One of these structs, or of DLPack's own header.
 template <class M>
@@ -75,6 +79,7 @@ concept managed = requires(M& m) {
     m.manager_ctx;
     m.deleter(&m);
 };
+/// The message of DLPack 1.0 and later.
 template <class M>
 concept versioned = managed<M> && requires(M& m) {
     m.version.major;
@@ -177,6 +182,7 @@ struct DlpackImport {
 
 /// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
 /// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
+/// shapes   tensor [...], as it is now
 /// errors   std::bad_alloc
 /// cost     no copy; one allocation
 template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
@@ -204,6 +210,7 @@ M* to_dlpack(Tensor<T> const& tensor) {
 
 /// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
 /// stay the caller's.
+/// shapes   those that the producer says
 /// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
 ///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
 ///          or no size; for those that are strided or read-only there is copy_dlpack
@@ -236,7 +243,9 @@ Tensor<T> from_dlpack(M* managed) {
 }
 
 /// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
+/// shapes   those that the producer says
 /// errors   as from_dlpack, but strides may be any and the tensor read-only
+/// cost     one read and one write of the elements
 template <class T, dlpack::managed M>
 Tensor<T> copy_dlpack(M const* managed) {
     if (managed == nullptr) throw Error("copy_dlpack: managed is null");

@@ -313,14 +313,16 @@ struct program_reader<Ops, Device, dtypes<T...>> {
 
 }  // namespace detail
 
-/// Adds the operators of a program to a scope, which is of no use after an error, with the names that they have there, and gives what its operators of type fetch take: what
-/// `to_program` was given. Parameters have no values.
+/// Adds the operators of a program to a scope, which is of no use after an error, with the names that they have there, and gives
+/// what its operators of type fetch take: what `to_program` was given. Parameters have no values.
 ///     Scope scope;
 ///     std::vector<Variable*> outputs = from_program(program, scope);
 /// A loop runs as long as its condition holds, unless the program says otherwise: of whoever is not trusted, run no program with loops.
 /// The kernels of all operators of `Ops` for these element types become part of the calling program, and none else can be named by a file.
 /// errors   GraphError if the program has an operator that Ops lacks, an attribute or variable is missing, or is declared as another than
-///          its operator makes; TypeError if there is no kernel for element types that it has; else what infer says of inputs that do not fit
+///          its operator makes; TypeError if there is no kernel for element types that it has; else what infer says of inputs that do not
+///          fit
+/// cost     a lookup of each operator by its name, and what infer costs
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
     return typename detail::program_reader<Ops, Device, Dtypes>::type(program).read(scope);

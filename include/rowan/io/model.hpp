@@ -33,14 +33,15 @@ namespace rowan::inline v0 {
 ///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
 template <class T = float, class Device = Cpu>
 struct LoadedModel {
-    std::unique_ptr<Scope> scope;
-    layer::Var<T, Device> predict;
-    Parameters parameters;
+    std::unique_ptr<Scope> scope;   ///< which the variables are in
+    layer::Var<T, Device> predict;  ///< the result of the net
+    Parameters parameters;          ///< by the names of the variables
 };
 
+/// What may be read from a file.
 struct LoadOptions {
-    bool map =
-        false;  ///< parameters of a net on the host are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map
+    /// Parameters of a net on the host are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map.
+    bool map = false;
 };
 
 namespace detail {
@@ -102,10 +103,12 @@ inline void expect_whole(CheckpointFile const& file) {
 
 }  // namespace detail
 
-/// Writes a net, as a program, and the parameters that it depends on: a checkpoint. Parameters are named by their place in this net, so that
-/// a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the file.
+/// Writes a net, as a program, and the parameters that it depends on: a checkpoint. Parameters are named by their place in this net, so
+/// that a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the file.
+/// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that Ops lacks
 ///          (`save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: a file that was there stays then
+/// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
     Checkpoint model;
@@ -116,6 +119,9 @@ void save_model(layer::Var<T, Device> const& predict, Parameters const& paramete
 }
 
 /// The design documents' order of arguments; of the reader nothing is kept.
+/// shapes   any
+/// errors   as above
+/// cost     as above
 template <class Ops = forward_ops, class T, class Device, class Reader>
 void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters const& parameters,
                 std::string const& path) {
@@ -124,7 +130,9 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
 
 /// Reads the parameters of a net that is built already. Names, element types and dims are compared, operators are not: a net that was
 /// trained with dropout may be loaded into one without.
+/// shapes   those of the net
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it is of another net
+/// cost     one read of the file
 template <class T, class Device>
 Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
     CheckpointFile const file(path);
@@ -163,6 +171,7 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
 /// Of whoever is not trusted load no program with loops, which run as long as their conditions hold.
 /// errors   as above; GraphError if the file has no program, or one that does not fit together: see from_program
+/// cost     one read of the file, but of elements that are mapped; and from_program
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 auto load_model(std::string const& path, LoadOptions const& options = {}) {
     return [&]<class T, class... More>(dtypes<T, More...>) {
@@ -194,6 +203,7 @@ auto load_model(std::string const& path, LoadOptions const& options = {}) {
 
 /// Writes all that training gave, what optimizers keep and the number of steps among it, to go on another day.
 /// errors   IoError if the file cannot be written: a file that was there stays then
+/// cost     one write of all values
 inline void save_parameters(Parameters const& parameters, std::string const& path) {
     Checkpoint all;
     for (auto const& [name, value] : parameters) all.add(name, detail::entry_of(name, value));
@@ -204,6 +214,7 @@ inline void save_parameters(Parameters const& parameters, std::string const& pat
 /// Reads what save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
 /// errors   IoError if the file cannot be read; FormatError if it is damaged; TypeError if an element type is none of T...
+/// cost     one read of the file, but of elements that are mapped
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
     CheckpointFile const file(path);

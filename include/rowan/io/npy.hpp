@@ -88,6 +88,7 @@ Tensor<T> read_npy(Reader& in) {
 
 /// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
 /// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
+/// cost     one read of the header
 inline NpyHeader describe_npy(std::string const& path) {
     detail::InputFile const file(path);
     detail::FileReader in(file);
@@ -96,6 +97,7 @@ inline NpyHeader describe_npy(std::string const& path) {
 
 /// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
 /// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
+/// shapes   that of the file
 /// errors   IoError if the file cannot be read; TypeError if its elements are no T, or are big-endian; FormatError if anything else is not
 ///          as the format has it: a byte too few or too many, a truth value other than 0 and 1, more than 8 dims
 /// cost     elements in C's order are read straight into the tensor; nothing is allocated that the file has not the bytes for
@@ -106,7 +108,7 @@ Tensor<T> load_npy(std::string const& path) {
     return detail::read_npy<T>(in);
 }
 
-/// The same for a file that lies in memory.
+/// As load_npy, for a file that lies in memory.
 template <class T>
 Tensor<T> from_npy(std::span<std::byte const> bytes) {
     detail::ByteReader in(bytes);
@@ -114,6 +116,9 @@ Tensor<T> from_npy(std::span<std::byte const> bytes) {
 }
 
 /// The bytes that NumPy's `save` writes for this array.
+/// shapes   any
+/// errors   none
+/// cost     one copy of the elements
 template <class T>
 std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
     auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
@@ -125,7 +130,9 @@ std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
 }
 
 /// Writes them to a file, which is there as a whole or stays as it was.
+/// shapes   any
 /// errors   IoError if it cannot be written
+/// cost     one write of the elements, which are not copied
 template <class T>
 void save_npy(std::string const& path, Tensor<T> const& tensor) {
     auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());

@@ -29,13 +29,14 @@ namespace rowan::inline v0 {
 /// requires   as a parameter only: it refers to the tensor's elements
 class NpyArray {
 public:
+    /// An alias of the tensor.
     template <class T>
     NpyArray(Tensor<T> const& tensor)
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }
-    std::span<std::byte const> elements() const noexcept { return elements_; }
+    std::string const& header() const noexcept { return header_; }  ///< what stands before the elements in a file
+    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< as they are in memory
 
 private:
     std::string header_;
@@ -114,6 +115,7 @@ private:
 /// The folder is there as a whole or not at all.
 /// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
 ///          something in it, or the system refuses
+/// cost     one write of the elements, which are not copied
 inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
     std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);

@@ -27,8 +27,10 @@ namespace rowan::inline v0 {
 /// How many values an enumeration among attributes has, counted from 0; 0 if whoever reads them checks that.
 template <class E>
 inline constexpr std::int32_t enumerators = 0;
+/// Of the pools.
 template <>
 inline constexpr std::int32_t enumerators<Pool> = 7;
+/// Of the reductions.
 template <>
 inline constexpr std::int32_t enumerators<Reduction> = 3;
 

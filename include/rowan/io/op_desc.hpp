@@ -19,16 +19,16 @@ namespace rowan::inline v0 {
 struct OpDesc {
     /// A slot and the variables in it. A name that is empty stands for no variable.
     struct Var {
-        std::string parameter{};
-        std::vector<std::string> arguments{};
+        std::string parameter{};               ///< the slot's name
+        std::vector<std::string> arguments{};  ///< names of variables
 
         friend bool operator==(Var const&, Var const&) = default;
     };
 
-    std::vector<Var> inputs{}, outputs{};
-    std::string type{};
-    std::vector<Attribute> attrs{};
-    bool is_target = false;  ///< its results are what the program is run for
+    std::vector<Var> inputs{}, outputs{};  ///< the slots and what is in them
+    std::string type{};                    ///< the operator's name
+    std::vector<Attribute> attrs{};        ///< in any order
+    bool is_target = false;                ///< its results are what the program is run for
 
     friend bool operator==(OpDesc const&, OpDesc const&) = default;
 };
@@ -90,6 +90,8 @@ inline void append_slots(std::string& text, std::vector<OpDesc::Var> const& slot
 }  // namespace detail
 
 /// "Out=h = fc(X=x, W=w_0) {size: 3}"
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(OpDesc const& desc) {
     std::string text;
     detail::append_slots(text, desc.outputs);

@@ -18,10 +18,10 @@ namespace rowan::inline v0 {
 
 /// Variables, whose names differ, and the operators between them in the order in which they run.
 struct BlockDesc {
-    std::int32_t idx = 0;          ///< its place in the program
-    std::int32_t parent_idx = -1;  ///< of the block around it, whose variables it sees; -1 of the outermost
-    std::vector<VarDesc> vars{};
-    std::vector<OpDesc> ops{};
+    std::int32_t idx = 0;                 ///< its place in the program
+    std::int32_t parent_idx = -1;         ///< of the block around it, whose variables it sees; -1 of the outermost
+    std::vector<VarDesc> vars{};          ///< declared in the block
+    std::vector<OpDesc> ops{};            ///< in the order in which they run
     std::int32_t forward_block_idx = -1;  ///< of the block whose gradient it is
 
     friend bool operator==(BlockDesc const&, BlockDesc const&) = default;
@@ -30,15 +30,16 @@ struct BlockDesc {
 /// A program. The first block is the outermost; every other one comes after the block around it and after the operators that have it as an
 /// attribute, so that no block holds itself.
 struct ProgramDesc {
+    /// Of whoever wrote a program.
     struct Version {
-        std::int64_t version = 0;
+        std::int64_t version = 0;  ///< 0: not said
 
         friend bool operator==(Version const&, Version const&) = default;
     };
     static constexpr std::size_t max_depth = 32;  ///< of blocks in blocks
 
-    std::vector<BlockDesc> blocks{};
-    Version version{};  ///< of whoever wrote the program: 0 is not said
+    std::vector<BlockDesc> blocks{};  ///< the first is the net, the others are steps and loops in it
+    Version version{};                ///< of whoever wrote the program: 0 is not said
 
     friend bool operator==(ProgramDesc const&, ProgramDesc const&) = default;
 };
@@ -115,6 +116,8 @@ ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
 }  // namespace detail
 
 /// A line for the block, each variable and each operator.
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(BlockDesc const& desc) {
     std::string text = "block " + std::to_string(desc.idx);
     if (desc.parent_idx >= 0) text.append(" in ").append(std::to_string(desc.parent_idx));
@@ -125,6 +128,8 @@ inline std::string to_string(BlockDesc const& desc) {
 }
 
 /// Its blocks, one after the other.
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(ProgramDesc const& desc) {
     std::string text;
     for (BlockDesc const& block : desc.blocks) text.append(text.empty() ? "" : "\n").append(to_string(block));

@@ -23,8 +23,8 @@ struct TensorDesc {
 
 /// A tensor whose rows form sequences at `lod_level` levels.
 struct LodTensorDesc {
-    TensorDesc tensor{};
-    std::int32_t lod_level = 0;
+    TensorDesc tensor{};         ///< element type and dims
+    std::int32_t lod_level = 0;  ///< how many levels of sequences
 
     friend bool operator==(LodTensorDesc const&, LodTensorDesc const&) = default;
 };
@@ -84,6 +84,8 @@ ROWAN_MESSAGE(LodTensorDesc, ROWAN_FIELDS)
 }  // namespace detail
 
 /// "f32[UNK, 640, 480]"
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(TensorDesc const& desc) {
     std::string text = detail::data_type_text(desc.data_type);
     char const* comma = "[";
@@ -95,6 +97,8 @@ inline std::string to_string(TensorDesc const& desc) {
 }
 
 /// "i64[UNK], 2 levels"
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(LodTensorDesc const& desc) {
     std::string text = to_string(desc.tensor);
     if (desc.lod_level != 0)

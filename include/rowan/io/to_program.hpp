@@ -194,6 +194,7 @@ private:
 ///     ProgramDesc const program = to_program(predict);
 /// errors   GraphError if the net has an operator that Ops lacks (`to_program<forward_ops::with<my_op>>`), or reads a variable that is
 ///          neither data nor a parameter and that nothing writes
+/// cost     one walk over the net
 template <class Ops = forward_ops>
 ProgramDesc to_program(std::span<Variable* const> outputs) {
     return detail::ProgramWriter<Ops>().write(outputs);

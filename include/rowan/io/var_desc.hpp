@@ -18,9 +18,9 @@ namespace rowan::inline v0 {
 
 /// A variable: its name, its kind, and what is known of its value. Only the description of its own kind may be there; STEP_SCOPES has none.
 struct VarDesc {
-    std::string name{};
-    VarType type = VarType::LOD_TENSOR;
-    std::optional<LodTensorDesc> lod_desc{};
+    std::string name{};                                ///< unique in its block
+    VarType type = VarType::LOD_TENSOR;                ///< what kind of thing it is
+    std::optional<LodTensorDesc> lod_desc{};           ///< of a LOD_TENSOR
     std::optional<TensorDesc> selected_rows_desc{};    ///< of what the rows stand for: the first dim is the height
     std::optional<LodTensorDesc> tensor_array_desc{};  ///< of one element
     bool persistable = false;                          ///< outlives a batch, as parameters do
@@ -69,6 +69,8 @@ ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 }  // namespace detail
 
 /// What a descriptor says of a variable.
+/// errors   none
+/// cost     O(dims)
 inline VarDesc describe(std::string name, VarSpec const& spec, bool persistable = false) {
     VarDesc desc{.name = std::move(name), .type = spec.type, .persistable = persistable};
     LodTensorDesc value{.tensor = {spec.dtype, {spec.dims.begin(), spec.dims.end()}},
@@ -81,6 +83,7 @@ inline VarDesc describe(std::string name, VarSpec const& spec, bool persistable 
 
 /// The spec that a descriptor declares.
 /// errors   GraphError if it has no description of its value; ShapeError if there are more dims than a variable has
+/// cost     O(dims)
 inline VarSpec spec_of(VarDesc const& desc) {
     if (desc.type == VarType::STEP_SCOPES) return {desc.type, dtype<float>::wire, {}, 0};
     TensorDesc const* const tensor = desc.lod_desc             ? &desc.lod_desc->tensor
@@ -97,6 +100,8 @@ inline VarSpec spec_of(VarDesc const& desc) {
 }
 
 /// "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable"
+/// errors   none
+/// cost     O(length of the text)
 inline std::string to_string(VarDesc const& desc) {
     std::string text = detail::var_type_text(static_cast<std::int64_t>(desc.type)).append(" ").append(desc.name);
     if (desc.lod_desc) text.append(": ").append(to_string(*desc.lod_desc));

@@ -38,7 +38,7 @@ Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& labe
     return apply<cross_entropy_op>({}, x, label);
 }
 
-/// The same of scores, as rowan::softmax_with_cross_entropy: cross_entropy(softmax(x), label), without infinities.
+/// cross_entropy(softmax(x), label) without infinities, as rowan::softmax_with_cross_entropy.
 /// shapes   x [n, classes] of scores, label [n] -> [1]
 /// errors   as layer::cross_entropy
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs

@@ -122,7 +122,7 @@ namespace slot {
 
 /// The gradient of h_prev · w + b.
 struct hidden_grad {
-    static constexpr std::string_view name = "hidden@GRAD";
+    static constexpr std::string_view name = "hidden@GRAD";  ///< among those of slots
 };
 
 }  // namespace slot

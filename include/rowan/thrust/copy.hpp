@@ -11,7 +11,9 @@
 namespace rowan::inline v0 {
 
 /// A copy in the memory of a device, enqueued: what is copied may be changed when the call returns.
+/// shapes   x [...] -> [...]
 /// errors   CudaError or std::bad_alloc where there is not as much memory
+/// cost     one copy of the elements
 template <detail::thrust_device D, class T>
 Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
     return Tensor<T, D>(exec, x);
@@ -23,6 +25,7 @@ SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
 }
 
 /// A copy in the memory of the host.
+/// shapes   x [...] -> [...]
 /// errors   those of synchronize(exec): an IndexError of a call before it, a CudaError
 /// cost     waits for what was enqueued before it on `exec`, or on the stream that x was made on
 template <detail::thrust_device D, class T>
@@ -48,12 +51,17 @@ SelectedRows<T> to_host(SelectedRows<T, D> const& x) {
 }
 
 /// Of what is there already, an alias: so that a program is written once for the processor and for devices.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     O(1)
 template <class T>
 Tensor<T> to_host(Tensor<T> const& x) {
     return x.share();
 }
 
 /// to_device<Cuda>(x): on the device's default stream.
+/// errors   as above
+/// cost     as above
 template <detail::thrust_device D, class X>
 auto to_device(X const& x) {
     return to_device(D{}, x);

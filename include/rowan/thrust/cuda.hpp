@@ -32,11 +32,13 @@ namespace rowan::inline v0 {
 /// A GPU, the current one, and the stream on which calls are enqueued; the default stream if none is named.
 template <>
 struct ThrustDevice<::thrust::cuda::tag> {
-    cudaStream_t stream = nullptr;
+    cudaStream_t stream = nullptr;  ///< what calls are enqueued on; nullptr is the default stream
 
+    /// How Thrust is told.
     friend auto thrust_policy(ThrustDevice const& exec) { return ::thrust::cuda::par_nosync.on(exec.stream); }
     friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
 };
+/// An NVIDIA GPU and a stream of it.
 using Cuda = ThrustDevice<::thrust::cuda::tag>;
 
 namespace detail {

@@ -19,10 +19,12 @@ namespace rowan::inline v0 {
 /// without an execution runs on the default stream.
 template <class System>
 struct ThrustDevice {
+    /// How Thrust is told.
     friend System thrust_policy(ThrustDevice const&) { return {}; }
     friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
 };
 
+/// Every ThrustDevice is one.
 template <class System>
 inline constexpr bool is_device<ThrustDevice<System>> = true;
 

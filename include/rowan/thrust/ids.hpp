@@ -24,7 +24,8 @@ public:
     using Device = ThrustDevice<System>;
     using shape_type = Ids<Cpu>::shape_type;
 
-    Ids() = default;
+    Ids() = default;  ///< none
+    /// `{2, 0, 2}`, which lie on the host until a call copies them.
     Ids(std::initializer_list<std::int64_t> ids) : host_(ids) {}
     template <id_type I>
     Ids(Tensor<I, Cpu> const& ids) : host_(ids) {}
@@ -41,11 +42,12 @@ public:
     }
 
     std::size_t size() const noexcept { return on_device_ ? size_ : host_.size(); }
+    /// Flat, but for a tensor's.
     shape_type const& shape() const noexcept { return on_device_ ? shape_ : host_.shape(); }
 
     /// The ids where they are in the memory of the host, else none.
     Ids<Cpu> const& host() const noexcept { return host_; }
-    bool on_device() const noexcept { return on_device_; }
+    bool on_device() const noexcept { return on_device_; }  ///< in the device's memory, or in the host's?
 
     /// Calls f with a pointer to the ids in the memory of the device, int32 or int64.
     template <class F>

@@ -7,12 +7,13 @@
 
 namespace rowan::inline v0 {
 
-/// As the copies of tensors; the Lod is shared.
+/// The same for a batch with levels; the Lod is shared.
 template <detail::thrust_device D, class T>
 LoDTensor<T, D> to_device(D const& exec, LoDTensor<T> const& x) {
     x.check();
     return {to_device(exec, x.value()), x.lod()};
 }
+/// The same for a batch with levels; the Lod is shared.
 template <detail::thrust_device D, class T>
 LoDTensor<T> to_host(D const& exec, LoDTensor<T, D> const& x) {
     x.check();

@@ -58,6 +58,7 @@ void merge_into(ThrustDevice<System> const& exec, SelectedRows<T, ThrustDevice<S
     merge_into(exec, RowPlan<Device>(exec, g), g.value(), out);
 }
 
+/// As on the host.
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec,
                                             SelectedRows<T, ThrustDevice<System>> const& g) {
@@ -66,6 +67,7 @@ SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec,
     return out;
 }
 
+/// As on the host, by a plan.
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                                             Tensor<T, ThrustDevice<System>> const& value) {

@@ -117,7 +117,7 @@ public:
 
     RowPlan(RowPlan const&) = default;
     RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }
-    RowPlan& operator=(RowPlan other) noexcept {
+    RowPlan& operator=(RowPlan other) noexcept {  ///< copies or moves
         swap(other);
         return *this;
     }
@@ -132,11 +132,13 @@ public:
 
     /// How many rows were planned, duplicates counted.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
 
     /// In the memory of the device, as the following two.
     Tensor<std::int64_t, Device> positions() const { return memory_.slice(0, size_); }
+    /// Ascending and unique. Waits for how many they are.
     Tensor<std::int64_t, Device> rows() const { return memory_.slice(2 * size_, 2 * size_ + count(memory_.device())); }
+    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Waits for how many rows there are.
     Tensor<std::int64_t, Device> offsets() const {
         if (size_ == 0) return {0};
         return memory_.slice(3 * size_, 3 * size_ + count(memory_.device()) + 1);

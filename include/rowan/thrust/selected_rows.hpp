@@ -26,7 +26,8 @@ public:
 
     /// shapes   rows [n], value [n, ...]
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows; IndexError if a
-    ///          row is not in [0, height): at once if it comes from the host or height is 0, else by the next synchronize or copy to the host
+    ///          row is not in [0, height): at once if it comes from the host or height is 0, else by the next synchronize or copy to the
+    ///          host
     /// cost     O(n), enqueued; the rows are copied, the value is taken over
     SelectedRows(Device const& exec, Height height, Ids<Device> rows, Tensor<T, Device> value)
         : height_(height), merged_(false) {
@@ -44,15 +45,16 @@ public:
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
-    SelectedRows& operator=(SelectedRows other) noexcept {
+    SelectedRows& operator=(SelectedRows other) noexcept {  ///< copies or moves
         swap(other);
         return *this;
     }
     ~SelectedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
     /// In the memory of the device. Whoever changes them owes the table's bound.
     Tensor<std::int64_t, Device> const& rows() const noexcept { return rows_; }
+    /// Row i of the value belongs to row rows()[i] of the tall tensor.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
 
@@ -72,7 +74,7 @@ public:
         return detail::SelectedRowsAccess::adopt(height_, rows_.share(), value_.share(), merged_);
     }
 
-    std::size_t row_size() const noexcept { return value_.row_size(); }
+    std::size_t row_size() const noexcept { return value_.row_size(); }  ///< elements per row
 
     void swap(SelectedRows& other) noexcept {
         std::swap(height_, other.height_);

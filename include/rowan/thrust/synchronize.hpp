@@ -7,6 +7,7 @@ namespace rowan::inline v0 {
 
 /// Waits until all calls on `exec` have ended.
 /// errors   IndexError of the first of them whose ids were bad; calls after it have done nothing, those from now on run again. CudaError
+/// cost     waits
 template <detail::thrust_device D>
 void synchronize(D const& exec) {
     if (auto const failed = detail::system_of<D>::take_failed(exec); failed.any()) throw failed.error();

@@ -36,9 +36,9 @@ public:
     using Device = ThrustDevice<System>;
     using value_type = T;
     using shape_type = typename Tensor<T, Cpu>::shape_type;
-    static constexpr std::size_t max_rank = Tensor<T, Cpu>::max_rank;
+    static constexpr std::size_t max_rank = Tensor<T, Cpu>::max_rank;  ///< as on the host
 
-    Tensor() : shape_{0} {}
+    Tensor() : shape_{0} {}  ///< the shape [0]
 
     /// `{{1, 2}, {3, 4}}`, as on the host, copied to the device.
     Tensor(std::initializer_list<detail::Nested<T>> list) : Tensor(Device{}, Tensor<T, Cpu>(list)) {}
@@ -59,12 +59,15 @@ public:
         t.shape_ = shape;
         return t;
     }
+    /// A tensor of this shape, every element `value`.
+    /// errors   as from_shape
     static Tensor full(shape_type const& shape, T value) { return full(Device{}, shape, value); }
     static Tensor full(Device const& exec, shape_type const& shape, T value) {
         Tensor t = from_shape(exec, shape);
         detail::launch_always(exec, t.size(), detail::FillWith<T>{t.data(), value});
         return t;
     }
+    /// The same with zeros.
     static Tensor zeros(shape_type const& shape) { return zeros(Device{}, shape); }
     static Tensor zeros(Device const& exec, shape_type const& shape) {
         return full(exec, shape, dtype<T>::narrow(typename dtype<T>::sum{}));
@@ -72,16 +75,17 @@ public:
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
-    Tensor& operator=(Tensor other) noexcept {
+    Tensor& operator=(Tensor other) noexcept {  ///< copies or moves
         swap(other);
         return *this;
     }
     ~Tensor() = default;
 
-    shape_type const& shape() const noexcept { return shape_; }
+    shape_type const& shape() const noexcept { return shape_; }  ///< its dims
     std::size_t shape(std::size_t i) const { return shape_[i]; }
-    std::size_t dimension() const noexcept { return shape_.size(); }
+    std::size_t dimension() const noexcept { return shape_.size(); }  ///< its rank
     std::size_t size() const noexcept { return data_.size(); }
+    /// Elements per row: the product of all dims but the first.
     std::size_t row_size() const noexcept { return detail::product_from(shape_, 1); }
 
     /// Points into the memory of the device.

@@ -96,11 +96,12 @@ struct Stacking<ThrustDevice<System>> {
 
 }  // namespace detail
 
-/// As the copies of tensors, slot for slot. Slots that lie in one block are copied in one go.
+/// The same for arrays, slot for slot. Slots that lie in one block are copied in one go.
 template <detail::thrust_device D, class T>
 TensorArray<T, D> to_device(D const& exec, TensorArray<T> const& x) {
     return detail::TensorArrayAccess::copied<D>(x, [&](auto const& t) { return to_device(exec, t); });
 }
+/// The same for arrays, slot for slot.
 template <detail::thrust_device D, class T>
 TensorArray<T> to_host(D const& exec, TensorArray<T, D> const& x) {
     return detail::TensorArrayAccess::copied<Cpu>(x, [&](auto const& t) { return to_host(exec, t); });

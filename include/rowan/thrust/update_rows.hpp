@@ -16,9 +16,10 @@ namespace rowan::inline v0 {
 template <class T>
 class RowSpan {
 public:
+    /// The elements [first, first + size).
     ROWAN_HD RowSpan(T* first, std::size_t size) : first_(first), size_(size) {}
 
-    ROWAN_HD T* data() const { return first_; }
+    ROWAN_HD T* data() const { return first_; }  ///< the first element
     ROWAN_HD std::size_t size() const { return size_; }
     ROWAN_HD bool empty() const { return size_ == 0; }
     ROWAN_HD T& operator[](std::size_t i) const { return first_[i]; }
