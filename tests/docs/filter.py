@@ -2,7 +2,7 @@
 """tests/docs/filter.py FILE: prints FILE as Doxygen is to read it, line by line, so that its warnings name the lines of the file.
 
 Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more a
-drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and the inline namespace with them. What follows from the
+drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and of names the inline namespace. What follows from the
 name is said here, once, and not in every header: members of operators, copies and moves, further overloads. An example becomes a page
 of its own, and in the README headings get the anchors that GitHub gives them.
 """
@@ -110,11 +110,14 @@ def said(declaration, overloads):
 
 def hidden(declaration):
     """Whether `declaration` is none of the public things: private, in a namespace detail, one of xtensor's, or only announced."""
-    if declaration.kind in ("namespace", "other") or "xt" in [d.name for d in declaration.scope]:
+    if declaration.kind in ("namespace", "other") or declaration.kind == "class" and not declaration.body:
         return True
-    if declaration.kind == "class" and not declaration.body:
-        return True
-    return not declaration.public or any("detail" in d.name.split("::") for d in [*declaration.scope, declaration])
+    return not declaration.public or any(left_out(d) for d in declaration.scope)
+
+
+def left_out(declaration):
+    """Whether it is a namespace that users do not name."""
+    return declaration.kind == "namespace" and {"detail", "xt"} & set(declaration.name.split("::")) != set()
 
 
 def filtered(source):
@@ -123,6 +126,8 @@ def filtered(source):
     overloads = set()
     before = {}  # line -> what is put before it
     for d in found:
+        if left_out(d):
+            lines[d.line:d.end + 1] = [""] * (d.end + 1 - d.line)
         if not hidden(d):
             if not d.documented and (text := said(d, overloads)):
                 before[d.line] = f"/** {text} */ "
@@ -141,6 +146,8 @@ def filtered(source):
         line = line.replace("rowan::inline v0", "rowan")
         if slot := re.match(r"ROWAN_SLOT\((\w+)\)(?:\s*// (.*))?", line):
             line = f"/** {slot[2] or 'What is called ' + slot[1]} */ struct {slot[1]} {{}};"
+        if two := re.fullmatch(r"(\s+[\w:<>* ]+ )(\w+)(\{\})?, (\w+)(\{\})?;", line):
+            line = f"{two[1]}{two[2]}; /** As {two[2]}. */ {two[1]}{two[4]};"
         if found := re.fullmatch(r"(\s*)///(?!<)(.*)", line):
             after = next((text for text in lines[i + 1:] if text.strip() != "///"), "")
             line = comment.line(found[1], found[2], re.match(r"\s*///     ", after) is not None)

@@ -19,6 +19,7 @@ class Declaration:
     comment: str = ""     # the lines `///` above it
     documented: bool = False  # by these, or by `///<` behind it
     body: bool = False    # whether declarations follow that are in it
+    end: int = 0          # the line where these end
 
     @property
     def path(self):
@@ -40,14 +41,15 @@ def closing(code, i):
 
 
 def without_heads(text):
-    """`text` without `template <…>` and what a requires clause of one line says."""
+    """`text` without `template <…>` and a requires clause, as far as it would be taken for a name."""
     while found := re.match(r"\s*template\s*<", text):
         i, depth = found.end(), 1
         while depth:
             depth += {"<": 1, ">": -1}.get(text[i], 0) if text[i - 1] != "-" else 0
             i += 1
-        text = text[i:]
-        text = re.sub(r"\A\s*requires\s+[^\n]*\n", "", text)
+        text = re.sub(r"\A\s*requires\s+(?:[^\n(]*\n)?", "", text[i:])
+        if re.match(r"requires\s*\(", text.lstrip()):
+            text = text[closing(text, text.index("(")) + 1:]
     return re.sub(r"\A\s*(\[\[.*?\]\]\s*)?", "", text)
 
 
@@ -60,7 +62,7 @@ def named(text):
                           (r"(?:class|struct|union) (?:\[\[\w+\]\] )?([\w:]+(?:\s*<[^{;]*?>)?)\s*(?:final)?\s*(?::[^:].*)?\Z", "class")):
         if found := re.match(pattern, text, re.S):
             return kind, found[1] if found.groups() else ""
-    if found := re.search(r"\boperator\s*(\(\)|\[\]|[^\s(]+(?: [\w:]+&?)?)\s*\(", text):
+    if found := re.search(r"\boperator\s*(\(\)|\[\]|[^\s(]+)", text):
         return "function", "operator" + found[1]
     flat, depth = "", 0  # what stands in angle brackets names nothing
     for i, c in enumerate(text):
@@ -91,7 +93,7 @@ def declarations(source):
         if i == len(code):
             return found
         if code[i] == "}":
-            scope.pop()
+            scope.pop().end = code.count("\n", 0, i)
             access.pop()
             i += 1
             continue

@@ -38,10 +38,10 @@ struct rule_code {
 /// where it is used: a program carries the operators that its nets use.
 struct op_code {
     std::string_view name;  ///< in nets and files
-    std::span<std::string_view const> inputs,
-        outputs;          ///< the names of the slots, the first of which may hold any number
-    unsigned row_inputs;  ///< see row_inputs_of
-    bool sums_rows;       ///< see sums_rows_of
+    /// The names of the slots, the first of which may hold any number.
+    std::span<std::string_view const> inputs, outputs;
+    unsigned row_inputs;                                        ///< see row_inputs_of
+    bool sums_rows;                                             ///< see sums_rows_of
     bool (*row_output)(void const* attributes, std::size_t i);  ///< do rows of result i follow from rows of inputs?
     bool (*row_wise)(void const* attributes);                   ///< see row_wise_of
     /// Specs of the results from those of the inputs, see rowan::operation.

@@ -34,8 +34,9 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 struct Operator {
     op_code const* code = nullptr;           ///< what it runs
     std::shared_ptr<void const> attributes;  ///< of the type that its code takes
-    std::vector<Variable*> inputs, outputs;  ///< variables in the order of the slots
-    std::ptrdiff_t levels_from = -1;         ///< the input whose levels of sequences the results get, or -1
+    /// Variables in the order of the slots.
+    std::vector<Variable*> inputs, outputs;
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
 };
 
 /// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that

@@ -104,7 +104,8 @@ inline void expect_whole(CheckpointFile const& file) {
 }  // namespace detail
 
 /// Writes a net, as a program, and the parameters that it depends on: a checkpoint. Parameters are named by their place in this net, so
-/// that a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the file.
+/// that a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the
+/// file.
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that Ops lacks
 ///          (`save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: a file that was there stays then

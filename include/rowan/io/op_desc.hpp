@@ -25,10 +25,11 @@ struct OpDesc {
         friend bool operator==(Var const&, Var const&) = default;
     };
 
-    std::vector<Var> inputs{}, outputs{};  ///< the slots and what is in them
-    std::string type{};                    ///< the operator's name
-    std::vector<Attribute> attrs{};        ///< in any order
-    bool is_target = false;                ///< its results are what the program is run for
+    /// The slots and what is in them.
+    std::vector<Var> inputs{}, outputs{};
+    std::string type{};              ///< the operator's name
+    std::vector<Attribute> attrs{};  ///< in any order
+    bool is_target = false;          ///< its results are what the program is run for
 
     friend bool operator==(OpDesc const&, OpDesc const&) = default;
 };
