@@ -3,6 +3,7 @@
 
 #include <rowan/version.hpp>
 
+/// Row-sparse tensors, ragged sequences, operators, nets and files.
 namespace rowan::inline v0 {
 
 struct Cpu;

@@ -4,7 +4,7 @@
 Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more a
 drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and of names the inline namespace. What follows from the
 name is said here, once, and not in every header: members of operators, copies and moves, further overloads. An example becomes a page
-of its own, and in the README headings get the anchors that GitHub gives them.
+of its own. In the README headings get the anchors that GitHub gives them, and links to examples lead to their pages.
 """
 import re
 import sys
@@ -58,24 +58,25 @@ def escaped(text):
     return re.sub(r"\bet al\. ", r"et al.\\ ", "`".join(parts))
 
 
-class Comment:
-    """The lines of one comment `///`, rewritten one by one."""
-
-    def __init__(self):
-        self.in_field = self.in_drawing = False
-
-    def line(self, indent, text, drawing_goes_on):
-        field = re.match(rf" ({'|'.join(FIELDS)}) {{2,}}(.*)", text)
-        if field:
-            self.in_field = True
-            return f"{indent}/// @{field[1]} {escaped(field[2])}"
-        if self.in_field:
-            return f"{indent}/// {escaped(text.strip())}"
-        if not text.startswith("     ") and not self.in_drawing:
-            return f"{indent}///{escaped(text)}"
-        begin = "" if self.in_drawing else "@verbatim"
-        self.in_drawing = drawing_goes_on
-        return f"{indent}///{begin}{text[1:]}{'' if drawing_goes_on else ' @endverbatim'}"
+def comment(lines):
+    """The lines of a comment `///` as one of Doxygen's, as many as there were. It is a block, whose drawings stay as they are."""
+    texts = [re.sub(r"\s*///", "", line) for line in lines]
+    in_field = in_drawing = False
+    for i, text in enumerate(texts):
+        if found := re.match(rf" ({'|'.join(FIELDS)}) {{2,}}(.*)", text):
+            in_field = True
+            texts[i] = f"@{found[1]} {escaped(found[2])}"
+        elif in_field:
+            texts[i] = escaped(text.strip())
+        elif text.startswith("     ") or in_drawing:
+            goes_on = next((after for after in texts[i + 1:] if after.strip()), "").startswith("     ")
+            texts[i] = ("" if in_drawing else "@verbatim ") + text[5:] + ("" if goes_on else " @endverbatim")
+            in_drawing = goes_on
+        else:
+            texts[i] = escaped(text.strip())
+    texts[0] = "/** " + texts[0]
+    texts[-1] += " */"
+    return texts
 
 
 def is_operator(scope):
@@ -101,6 +102,8 @@ def said(declaration, overloads):
             return "Lets go of what it has."
         if name in (inside, "operator=") and (found := re.search(rf"\b{inside}\s*(const&|&&)", declaration.text)):
             return ("Moves." if found[1] == "&&" else "Copies.") + (" Deleted." if declaration.text.endswith("delete") else "")
+        if name == "operator=" and re.search(rf"\({inside} other\)", declaration.text):
+            return "Copies or moves."
         if re.fullmatch(r"operator[-+*/%&|^]=", name):
             return "In place: whoever has an alias sees it."
         if (declaration.path, len(scope)) in overloads:
@@ -135,40 +138,36 @@ def filtered(source):
                 overloads.add((d.path, len(d.scope)))
 
     out = []
-    comment = Comment()
     head = "/// @file"  # takes the place of #pragma once
-    for i, line in enumerate(lines):
+    i = 0
+    while i < len(lines):
+        line = lines[i]
+        end = i
+        while end < len(lines) and re.match(r"\s*///(?!<)", lines[end]):
+            end += 1
         if head:
             out.append(head)
             text = re.sub(r"^// (rowan/\S+: )?", "", line)
             head = "/// " + ("" if i else "@brief ") + escaped(text) if line.startswith("//") else None
-            continue
-        line = line.replace("rowan::inline v0", "rowan")
-        if slot := re.match(r"ROWAN_SLOT\((\w+)\)(?:\s*// (.*))?", line):
-            line = f"/** {slot[2] or 'What is called ' + slot[1]} */ struct {slot[1]} {{}};"
-        if two := re.fullmatch(r"(\s+[\w:<>* ]+ )(\w+)(\{\})?, (\w+)(\{\})?;", line):
-            line = f"{two[1]}{two[2]}; /** As {two[2]}. */ {two[1]}{two[4]};"
-        if found := re.fullmatch(r"(\s*)///(?!<)(.*)", line):
-            after = next((text for text in lines[i + 1:] if text.strip() != "///"), "")
-            line = comment.line(found[1], found[2], re.match(r"\s*///     ", after) is not None)
+        elif end > i:
+            out += comment(lines[i:end])
+            i = end - 1
         else:
-            comment = Comment()
+            line = line.replace("rowan::inline v0", "rowan")
+            if slot := re.match(r"ROWAN_SLOT\((\w+)\)(?:\s*// (.*))?", line):
+                line = f"/** {slot[2] or 'What is called ' + slot[1]} */ struct {slot[1]} {{}};"
+            if two := re.fullmatch(r"(\s+[\w:<>* ]+ )(\w+)(\{\})?, (\w+)(\{\})?;", line):
+                line = f"{two[1]}{two[2]}; /** As {two[2]}. */ {two[1]}{two[4]};"
             code, mark, text = line.partition("///<")
-            line = before.get(i, "") + code + mark + escaped(text)
-        out.append(line)
+            out.append(before.get(i, "") + code + mark + escaped(text))
+        i += 1
     return "\n".join(out)
-
-
-def example(name, source):
-    """A page that shows an example, begun by the comment at its head."""
-    head = re.match(r"(?://.*\n)*", source)[0].splitlines()
-    prose = [escaped(line[2:].strip()) for line in head if not line.startswith("//  ") and line.strip() != "//"]
-    return f"/** @example {name}\n{chr(10).join(prose)} */\n"
 
 
 def readme(source):
     text = re.sub(r"^(## +)(.+)$", lambda m: f"{m[1]}{m[2]} {{#{m[2].lower().replace(' ', '-')}}}", source, flags=re.M)
-    return re.sub(r"\[([^\]]+)\]\((examples/[\w/.]+)\)", r"\1 (`\2`)", text)
+    text = re.sub(r"\[([^\[\]\n]+)\]\(examples/(\w+)\.cpp\)", lambda m: f'<a href="{m[2]}_8cpp-example.html">{m[1]}</a>', text)
+    return re.sub(r"\[([^\[\]\n]+)\]\((examples/[\w/.]+)\)", r"\1 (`\2`)", text)
 
 
 if __name__ == "__main__":
@@ -177,7 +176,7 @@ if __name__ == "__main__":
     if path.suffix == ".md":
         text = readme(text)
     elif path.suffix == ".cpp":
-        text = example(path.name, text)
+        text = f"/** @example {path.name} */\n"
     else:
         text = filtered(text)
     print(text, end="")

@@ -132,7 +132,7 @@ def declarations(source):
         while above > 0 and re.match(r"\s*///(?!<)", lines[above - 1]):
             above -= 1
         comment = "\n".join(lines[above:line])
-        behind = "///<" in (lines[line] if body or kind == "function" else "\n".join(lines[line:last + 1]))
+        behind = not body and "///<" in lines[last]
         declaration = Declaration(kind, re.sub(r"\s+", " ", name), text.strip(), line, list(scope), all(access), comment,
                                   bool(comment) or behind, body)
         found.append(declaration)

@@ -69,7 +69,8 @@ public:
     /// The base of the next delta.
     std::uint64_t id() const noexcept { return files_.back().id(); }
 
-    std::vector<std::string> names() const {  ///< of all variables, in order
+    /// The names of all variables, ascending.
+    std::vector<std::string> names() const {
         std::set<std::string> all;
         for (auto const& file : files_) {
             for (auto& name : file.names()) all.insert(std::move(name));

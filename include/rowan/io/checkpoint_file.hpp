@@ -48,7 +48,8 @@ public:
 
     /// How many variables there are, and their names, ascending.
     std::size_t size() const noexcept { return state_->places.size(); }
-    std::vector<std::string> names() const {  ///< of all variables, in order
+    /// Of all variables, in order.
+    std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
         return names;

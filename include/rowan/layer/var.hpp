@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+/// Layers: functions that add operators and parameters to a net.
 namespace rowan::inline v0::layer {
 
 /// A variable of a scope. A copy is the same variable.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+/// What `infer` of an operator asks of its inputs. At compile time what does not hold is an error that names one of these functions.
 namespace rowan::inline v0::spec {
 
 // The functions that throw are no constants: at compile time the error names them.

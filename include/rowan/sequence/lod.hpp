@@ -65,7 +65,7 @@ public:
     Lod(Lod const&) = default;
     Lod(Lod&& other) noexcept
         : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
-    Lod& operator=(Lod other) noexcept {  ///< copies or moves
+    Lod& operator=(Lod other) noexcept {
         memory_.swap(other.memory_);
         levels_ = other.levels_;
         offsets_ = other.offsets_;

@@ -50,7 +50,7 @@ public:
 
     StepMap(StepMap const&) = default;
     StepMap(StepMap&&) noexcept = default;
-    StepMap& operator=(StepMap other) noexcept {  ///< copies or moves
+    StepMap& operator=(StepMap other) noexcept {
         lod_ = std::move(other.lod_);
         level_ = other.level_;
         offsets_ = other.offsets_;

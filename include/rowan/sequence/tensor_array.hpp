@@ -71,7 +71,7 @@ public:
 
     TensorArray(TensorArray const&) = default;
     TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
-    TensorArray& operator=(TensorArray other) noexcept {  ///< copies or moves
+    TensorArray& operator=(TensorArray other) noexcept {
         swap(other);
         return *this;
     }

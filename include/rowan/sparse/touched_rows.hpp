@@ -62,7 +62,7 @@ public:
     TouchedRows(TouchedRows const&) = default;
     TouchedRows(TouchedRows&& other) noexcept
         : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
-    TouchedRows& operator=(TouchedRows other) noexcept {  ///< copies or moves
+    TouchedRows& operator=(TouchedRows other) noexcept {
         std::swap(height_, other.height_);
         bits_.swap(other.bits_);
         return *this;

@@ -117,7 +117,7 @@ public:
 
     RowPlan(RowPlan const&) = default;
     RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }
-    RowPlan& operator=(RowPlan other) noexcept {  ///< copies or moves
+    RowPlan& operator=(RowPlan other) noexcept {
         swap(other);
         return *this;
     }

@@ -45,7 +45,7 @@ public:
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
-    SelectedRows& operator=(SelectedRows other) noexcept {  ///< copies or moves
+    SelectedRows& operator=(SelectedRows other) noexcept {
         swap(other);
         return *this;
     }

@@ -75,7 +75,7 @@ public:
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
-    Tensor& operator=(Tensor other) noexcept {  ///< copies or moves
+    Tensor& operator=(Tensor other) noexcept {
         swap(other);
         return *this;
     }
