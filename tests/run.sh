@@ -8,6 +8,7 @@
 #   cuda      the headers and the tests for CUDA with nvcc; what runs on a GPU where there is one
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
+#   docs      Doxygen's pages, in build/docs/html, without a warning; and every function says what it costs and throws
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
 # And one that is run only when it is named, as it downloads 200 MB:
 #   paddle    streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle
@@ -16,7 +17,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 
-all=(gcc clang threads fuzz headers cuda static fail demo)
+all=(gcc clang threads fuzz headers cuda static fail docs demo)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then
@@ -171,6 +172,17 @@ cuda() {
 }
 static() { both static none -L '^static$'; }
 fail() { both fail none -L '^fail$'; }
+
+docs() {
+    has docs doxygen python3 || return 0
+    local start=$SECONDS
+    echo "== docs"
+    rm -rf build/docs
+    mkdir -p build/docs
+    if doxygen tests/docs/Doxyfile; then count docs 0 1; else count "docs: Doxygen warns" 1 1; fi
+    if python3 tests/docs/lint.py; then count docs 0 1; else count "docs: contracts" 1 1; fi
+    echo "== docs: $(find build/docs/html -name '*.html' | wc -l) pages took $((SECONDS - start)) s"
+}
 
 demo() {
     has demo g++ || return 0
