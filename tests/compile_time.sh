@@ -10,7 +10,9 @@ seconds() { # HEADER COMPILER [FLAG...]
     { time "${@:2}" -O0 -x c++ -c -o /dev/null - <<<"#include <$1>"; } 2>&1 | awk '{ printf "%.2f\n", $1 + $2 }'
 }
 
-headers=(xtensor/xarray.hpp rowan/sparse/selected_rows.hpp rowan/rowan.hpp)
+xarray=xtensor/xarray.hpp
+if ! "$@" -E -x c++ - <<<"#include <$xarray>" >/dev/null 2>&1; then xarray=xtensor/containers/xarray.hpp; fi  # from xtensor 0.26 on
+headers=("$xarray" rowan/sparse/selected_rows.hpp rowan/rowan.hpp)
 budgets=(1 2 5)
 for header in "${headers[@]}"; do  # so that a header that does not compile is seen to do so
     "$@" -fsyntax-only -x c++ - <<<"#include <$header>"

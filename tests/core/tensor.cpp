@@ -2,9 +2,7 @@
 #include <rowan/core/tensor.hpp>
 
 #include "catch.hpp"
-
-#include <xtensor/xmath.hpp>
-#include <xtensor/xview.hpp>
+#include "xtensor.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -2,9 +2,7 @@
 #include <rowan/core/tensor.hpp>
 
 #include "catch.hpp"
-
-#include <xtensor/xnoalias.hpp>
-#include <xtensor/xview.hpp>
+#include "xtensor.hpp"
 
 using rowan::Tensor;
 using Shape = Tensor<float>::shape_type;

@@ -4,8 +4,7 @@
 #include "check_gradients.hpp"
 #include "reference.hpp"
 #include "refused.hpp"
-
-#include <xtensor/xmath.hpp>
+#include "xtensor.hpp"
 
 #include <algorithm>
 #include <cmath>

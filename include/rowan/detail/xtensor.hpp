@@ -5,6 +5,18 @@
 #include <xtensor/containers/xcontainer.hpp>
 #include <xtensor/core/xsemantic.hpp>
 #elif __has_include(<xtensor/xcontainer.hpp>)
+#include <xtensor/xstorage.hpp>
+
+// Before 0.26, two of xtensor's specializations fit a svector where a template's defaults count, as they do from clang 19 on.
+#if defined(__clang__) && defined(__cpp_template_template_args)
+namespace xt {
+template <class X, class T, std::size_t N>
+struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
+    using type = svector<X, N, std::allocator<X>, true>;
+};
+}  // namespace xt
+#endif
+
 #include <xtensor/xcontainer.hpp>
 #include <xtensor/xsemantic.hpp>
 #else
