@@ -159,7 +159,7 @@ TEST_CASE("a bad batch in the middle of a training is named, and no bit of any p
                     } catch (Error const& e) {
                         CHECK(bad.type(e));
                         char const* const text = within && bad.text[1] != nullptr ? bad.text[1] : bad.text[0];
-                        if (text != nullptr) CHECK_THAT(e.what(), Catch::Matchers::Contains(text));
+                        if (text != nullptr) CHECK_THAT(e.what(), Catch::Matchers::ContainsSubstring(text));
                         throw;
                     }
                 });

@@ -41,7 +41,7 @@ TEST_CASE("R2: the order of ids is never assumed (CVE-2020-15214)", "[bad_input]
 TEST_CASE("R3: a height times a width that overflows is refused where it would become dense (CVE-2021-41195)", "[bad_input]") {
     std::int64_t const segment = 1676240524292489355;
     SelectedRows<float> const g(segment + 1, {segment}, Tensor<float>::full({1, 10, 1}, 1));
-    CHECK_THAT((refusal<ShapeError>([&](Cpu e) { to_dense(e, g); }, g)), Catch::Matchers::Contains("[1676240524292489356, 10, 1]"));
+    CHECK_THAT((refusal<ShapeError>([&](Cpu e) { to_dense(e, g); }, g)), Catch::Matchers::ContainsSubstring("[1676240524292489356, 10, 1]"));
     CHECK(rowan::merge(g) == g);
     CHECK(rowan::squared_norm(g) == 10);
 }

@@ -1,0 +1,62 @@
+# conanfile.py: rowan for Conan 2. The package is what CMake installs, and is found by the CMake config in it.
+import os
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import load
+
+
+class Rowan(ConanFile):
+    name = "rowan"
+    description = "Row-sparse tensors and ragged sequences"
+    license = "MIT"
+    package_type = "header-library"
+    settings = "os", "compiler", "build_type", "arch"
+    # Those of CMake. Conan Center has neither xtensor-blas nor nanopb, so that they are not asked for unless they are wanted.
+    options = {option: [True, False] for option in ("openmp", "blas", "nanopb", "cuda")}
+    default_options = {"openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
+    exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
+    test_package_folder = "tests/consume/conan/test_package"
+
+    def set_version(self):
+        text = load(self, os.path.join(self.recipe_folder, "include", "rowan", "version.hpp"))
+        self.version = ".".join(re.search(rf"#define ROWAN_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+    def requirements(self):
+        self.requires("xtensor/[>=0.24 <0.28]")
+        self.requires("xsimd/[>=8 <15]")
+        if self.options.blas:
+            self.requires("xtensor-blas/[>=0.20 <0.24]")
+        if self.options.nanopb:
+            self.requires("nanopb/[>=0.4.7 <0.5]")
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        toolchain = CMakeToolchain(self)
+        for option in ("tests", "examples"):
+            toolchain.cache_variables[f"ROWAN_{option.upper()}"] = False
+        for option, value in self.options.items():
+            toolchain.cache_variables[f"ROWAN_{option.upper()}"] = value == "True"
+        toolchain.generate()
+        CMakeDeps(self).generate()
+
+    def build(self):
+        CMake(self).configure()
+
+    def package(self):
+        CMake(self).install()
+
+    def package_id(self):
+        self.info.settings.clear()  # the options decide which components there are
+
+    def package_info(self):
+        self.cpp_info.bindirs = self.cpp_info.libdirs = []
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = [os.path.join("share", "cmake", "rowan")]
