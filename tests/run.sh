@@ -10,14 +10,18 @@
 #   fail      programs that must not compile, with the sentence that the compiler must print
 #   docs      Doxygen's pages, in build/docs/html, without a warning; and every function says what it costs and throws
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
+#   conan     Conan, from PyPI, makes the package over Debian's packages, with no remote, and two projects use it
+#   matrix    everything compiled and linked with each compiler and each version of xtensor, Catch2 and nanopb that is here
 # And one that is run only when it is named, as it downloads 200 MB:
 #   paddle    streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle
 # What this machine cannot do is skipped by name and not counted. The last line counts the tests of all checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
+source tests/consume/conan/check.sh
+source tests/matrix.sh
 
-all=(gcc clang threads fuzz headers cuda static fail docs demo)
+all=(gcc clang threads fuzz headers cuda static fail docs demo conan matrix)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then

@@ -54,18 +54,16 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
                                       static_cast<double>(B{1} << mantissa));
     if constexpr (is_batch<V>) {
         using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = xsimd::bitwise_cast<Bits>(shifted);
+        auto const bits = detail::bit_cast<Bits>(shifted);
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
         // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
         if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return xsimd::bitwise_cast<V>(
-                Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
         } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return xsimd::bitwise_cast<V>(
-                Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
         }
 #endif
-        return xsimd::bitwise_cast<V>(bits << mantissa);
+        return detail::bit_cast<V>(bits << mantissa);
     } else {
         return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
     }

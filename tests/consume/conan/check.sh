@@ -1,0 +1,61 @@
+# tests/consume/conan/check.sh: Conan makes the package over Debian's packages, with no remote, and two projects use it. Read by run.sh.
+
+conan_version=2.34.0
+
+conan() {
+    has conan g++ cmake dpkg-query || return 0
+    local tool=$PWD/build/conan folder=$PWD/build/conan/check log package start=$SECONDS
+    if [[ $("$tool/bin/conan" --version 2>/dev/null) != *" $conan_version" ]]; then
+        install_missing python3-venv || true
+        mkdir -p build
+        if ! { /usr/bin/python3 -m venv "$tool" && "$tool/bin/pip" install -q "conan==$conan_version"; }; then
+            skip conan "Conan $conan_version cannot be installed"
+            return 0
+        fi
+    fi
+    for package in libxtensor-dev libxsimd-dev libxtensor-blas-dev libnanopb-dev; do
+        if ! dpkg-query -W "$package" >/dev/null 2>&1; then
+            skip conan "$package is not installed"
+            return 0
+        fi
+    done
+    rm -rf "$folder"
+    mkdir -p "$folder/other/include/rowan"
+    ln -s "$PWD" "$folder/rowan"
+    echo "== conan"
+
+    # expect NAME TEXT SCRIPT: runs the lines of SCRIPT until one fails; a line of what they print must be TEXT, a regular expression.
+    expect() {
+        log="$folder/$1.log"
+        (cd "$folder" && CONAN_HOME=$folder/home PATH=$tool/bin:$PATH bash -e) <<<"$3" >"$log" 2>&1 || true
+        if grep -qxE -- "$2" "$log"; then
+            count "conan, $1" 0 1
+        else
+            tail -n 30 "$log"
+            count "conan, $1: no line is '$2'" 1 1
+        fi
+    }
+    local create='conan create rowan -nr -pr rowan/tests/consume/conan/debian.profile -s build_type=Debug'
+
+    expect "the README's lines" "6 bytes say f32\[3, 2\]; the last row is 0.5 0" \
+        "$(awk '/^- \*\*/ { inside = /Conan 2/ } inside && sub(/^      /, "")' README.md)
+        build/app"
+    expect "no options" "rows 0 2, steps 2, with openmp" "$create"
+    expect "options" "rows 0 2, steps 2, with blas nanopb" \
+        "$create -o 'rowan/*:openmp=False' -o 'rowan/*:blas=True' -o 'rowan/*:nanopb=True'"
+    if has "conan, cuda" nvcc; then
+        expect "cuda" "rows 0 2, steps 2, with openmp cuda" "$create -o 'rowan/*:cuda=True'"
+    fi
+    expect "a component that the package lacks" "  this rowan was installed without its component 'nanopb'" \
+        "sed -i s/nanopb=True/nanopb=False/ app/conanfile.txt
+        conan install app -nr -pr rowan/tests/consume/conan/debian.profile -of without
+        cmake -S app -B without -DCMAKE_TOOLCHAIN_FILE=conan_toolchain.cmake -DCMAKE_BUILD_TYPE=Release"
+    expect "C++17" "rowan/.*: Invalid: Current cppstd \(17\) is lower than the required C\+\+ standard \(20\)\." \
+        "$create -s compiler.cppstd=17"
+    expect "the version is that of version.hpp" "version: 7.1.0" \
+        "cp rowan/conanfile.py other
+        sed 's/\(_MAJOR\) .*/\1 7/' rowan/include/rowan/version.hpp >other/include/rowan/version.hpp
+        conan inspect other"
+    rm -rf tests/consume/conan/test_package/{build,CMakeUserPresets.json}
+    echo "== conan took $((SECONDS - start)) s"
+}

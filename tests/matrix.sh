@@ -1,0 +1,43 @@
+# tests/matrix.sh: what includes everything, compiled and run with each compiler and each version of the libraries that is here. Read by run.sh.
+# ROWAN_MATRIX names folders with other versions, installed there by CMake, separated by colons; `a;b` are two folders that go together.
+
+# matrix_one COMPILER FOLDER BUILD: builds and runs with one compiler and what one folder has; adds to `rows` what that was.
+matrix_one() {
+    local build=$3 log=$3.log said
+    mkdir -p build/matrix
+    if {
+        cmake -S . -B "$build" -G Ninja --log-level=NOTICE -DCMAKE_CXX_COMPILER="$1" -DCMAKE_PREFIX_PATH="$2" -DCMAKE_BUILD_TYPE=Debug \
+            -DCMAKE_CXX_FLAGS='-g0 -Wall -Wextra -Wconversion -Wpedantic' -DCMAKE_COMPILE_WARNING_AS_ERROR=ON &&
+            cmake --build "$build" -j "$jobs" --target rowan_odr rowan_tests_matrix 11_model_file &&
+            "$build/tests/rowan_odr" && "$build/tests/rowan_tests_matrix" &&
+            (cd "$build" && examples/11_model_file) >"$build.out" && diff "$build.out" examples/11_model_file.out
+    } >"$log" 2>&1; then
+        said="$(sed -n 's/^versions: //p' "$log")"
+        count "matrix" 0 1
+    else
+        said="FAILED with ${2:-the libraries of this machine}"
+        grep -E 'error:|^CMake Error' "$log" | head -n 20 || tail -n 20 "$log"
+        count "matrix, $1: $said" 1 1
+    fi
+    rows+=("$(printf '%-10s  %s' "$1" "$said")")
+}
+
+matrix() {
+    local compiler folder folders rows=() start=$SECONDS number wanted
+    has matrix cmake ninja || return 0
+    echo "== matrix"
+    IFS=: read -ra folders <<<"${ROWAN_MATRIX-}"
+    for compiler in g++-12 clang++-16 clang++-19; do
+        has "matrix, $compiler" "$compiler" || continue
+        number=0
+        for folder in "" "${folders[@]}"; do
+            matrix_one "$compiler" "$folder" "build/matrix/$compiler-$((number++))"
+        done
+    done
+    if has "matrix, nvcc" nvcc; then rows+=("nvcc        $(nvcc --version | sed -n 's/^Cuda.*release \(.*\),.*/\1/p'), by the check cuda"); fi
+    printf '%s\n' "${rows[@]}"
+    for wanted in "xtensor 0.24" "xtensor 0.25" "xtensor 0.26" "xtensor 0.27" "Catch2 2" "Catch2 3" " <pb.h>" " <nanopb/pb.h>"; do
+        if [[ "${rows[*]}" != *"$wanted"* ]]; then skip "matrix,${wanted/#[^ ]/ ${wanted:0:1}}" "not installed, nor in a folder of ROWAN_MATRIX"; fi
+    done
+    echo "== matrix took $((SECONDS - start)) s"
+}
