@@ -8,8 +8,8 @@ matrix_one() {
     if {
         cmake -S . -B "$build" -G Ninja --log-level=NOTICE -DCMAKE_CXX_COMPILER="$1" -DCMAKE_PREFIX_PATH="$2" -DCMAKE_BUILD_TYPE=Debug \
             -DCMAKE_CXX_FLAGS='-g0 -Wall -Wextra -Wconversion -Wpedantic' -DCMAKE_COMPILE_WARNING_AS_ERROR=ON &&
-            cmake --build "$build" -j "$jobs" --target rowan_odr rowan_tests_matrix 11_model_file &&
-            "$build/tests/rowan_odr" && "$build/tests/rowan_tests_matrix" &&
+            cmake --build "$build" -j "$jobs" --target rowan_tests_matrix 11_model_file &&
+            "$build/tests/rowan_tests_matrix" &&
             (cd "$build" && examples/11_model_file) >"$build.out" && diff "$build.out" examples/11_model_file.out
     } >"$log" 2>&1; then
         said="$(sed -n 's/^versions: //p' "$log")"
@@ -36,8 +36,9 @@ matrix() {
     done
     if has "matrix, nvcc" nvcc; then rows+=("nvcc        $(nvcc --version | sed -n 's/^Cuda.*release \(.*\),.*/\1/p'), by the check cuda"); fi
     printf '%s\n' "${rows[@]}"
-    for wanted in "xtensor 0.24" "xtensor 0.25" "xtensor 0.26" "xtensor 0.27" "Catch2 2" "Catch2 3" " <pb.h>" " <nanopb/pb.h>"; do
-        if [[ "${rows[*]}" != *"$wanted"* ]]; then skip "matrix,${wanted/#[^ ]/ ${wanted:0:1}}" "not installed, nor in a folder of ROWAN_MATRIX"; fi
+    for wanted in "xtensor 0.24" "xtensor 0.25" "xtensor 0.26" "xtensor 0.27" "Catch2 2" "Catch2 3" "nanopb in <pb.h>" \
+        "nanopb in <nanopb/pb.h>"; do
+        if [[ "${rows[*]}" != *"$wanted"* ]]; then skip "matrix, $wanted" "not installed, nor in a folder of ROWAN_MATRIX"; fi
     done
     echo "== matrix took $((SECONDS - start)) s"
 }
