@@ -67,13 +67,30 @@ void team(int threads, F&& f) {
     f(0, 1);
 }
 
-/// Waits for the whole team of `threads`; every one of them must come here.
-inline void team_barrier(int threads) {
-    if (threads == 1) return;  // no team was made: a barrier would wait for the caller's own
-#ifdef _OPENMP
-#pragma omp barrier
-#endif
-}
+/// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
+/// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
+/// the one goes with any of the other, as callers go by the team that they get.
+class TeamBarrier {
+public:
+    /// Waits for the whole team of `threads`; every one of them must come here.
+    void wait(int threads) {
+        unsigned const phase = phase_.load(std::memory_order_relaxed);  // it stays until this thread has arrived
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+            arrived_.store(0, std::memory_order_relaxed);
+            phase_.store(phase + 1, std::memory_order_release);
+            phase_.notify_all();
+            return;
+        }
+        for (int i = 0; i < 10'000; ++i) {  // the others are often near, and sleeping is slow
+            if (phase_.load(std::memory_order_acquire) != phase) return;
+        }
+        phase_.wait(phase, std::memory_order_acquire);
+    }
+
+private:
+    std::atomic<int> arrived_{0};
+    std::atomic<unsigned> phase_{0};
+};
 
 }  // namespace detail
 

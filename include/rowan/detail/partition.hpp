@@ -19,6 +19,7 @@ inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads
 struct Buckets {
     Buffer<std::size_t> starts;          // where each bucket begins, and the end
     Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
+    TeamBarrier barrier;
 
     Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
         : starts(buckets + 1),
@@ -35,7 +36,7 @@ struct Buckets {
         std::size_t* const mine = places[t].data();
         std::fill_n(mine, buckets, std::size_t{0});
         for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
-        team_barrier(team_size);
+        barrier.wait(team_size);
         if (thread == 0) {  // counts become places: bucket by bucket, and within a bucket thread by thread
             std::size_t next = 0;
             for (std::size_t b = 0; b < buckets; ++b) {
@@ -44,9 +45,9 @@ struct Buckets {
             }
             starts[buckets] = n;
         }
-        team_barrier(team_size);
+        barrier.wait(team_size);
         for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
-        team_barrier(team_size);
+        barrier.wait(team_size);
     }
 
     /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket

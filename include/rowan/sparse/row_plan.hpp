@@ -133,6 +133,7 @@ private:
         std::int64_t* const positions = memory_.data() + (size_ - rows_);
         std::int64_t* const offsets = memory_.data() + 2 * size_;
         detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
+        detail::TeamBarrier barrier;
         detail::team(threads, [&](int t, int team_size) {
             auto const [thread, team_threads] =
                 std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
@@ -143,9 +144,9 @@ private:
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
             heads[thread + 1] = count;
-            detail::team_barrier(team_size);
+            barrier.wait(team_size);
             if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
-            detail::team_barrier(team_size);
+            barrier.wait(team_size);
             std::size_t k = heads[thread];
             last = before;
             for (std::size_t i = begin; i < end; ++i) {
