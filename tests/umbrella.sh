@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # tests/umbrella.sh: rowan/<room>.hpp must include every header of its room and none that is not there, and rowan/rowan.hpp every room. Of io
-# it includes the headers one by one, but none that reaches nanopb; and not thrust, whose umbrella leaves out what is for CUDA alone.
+# it includes the headers one by one, but none that reaches nanopb; and not thrust, whose umbrella leaves out what is for CUDA alone. Every
+# header comes to what asks the compiler for C++20 before it says anything itself.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../include"
 
@@ -48,6 +49,13 @@ for folder in rowan/*/; do
         if [[ $room == io ]] && ! needs_nanopb "$header"; then wants rowan/rowan.hpp "$header"; fi
     done
 done
+while read -r header; do
+    case $header in rowan/detail/config.hpp | rowan/version.hpp) continue ;; esac
+    if [[ $(grep -m1 '^#include ' "$header") != '#include <rowan/'* ]]; then
+        echo "$header does not begin with a header of ours, <rowan/detail/config.hpp> if no other"
+        failed=1
+    fi
+done < <(find rowan -name '*.hpp')
 if needs_nanopb rowan/rowan.hpp; then
     echo "rowan/rowan.hpp reaches nanopb"
     failed=1

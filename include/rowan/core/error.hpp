@@ -1,6 +1,8 @@
 // rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <charconv>
 #include <cstddef>
 #include <cstdint>

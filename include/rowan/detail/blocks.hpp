@@ -1,6 +1,8 @@
 // rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -1,6 +1,10 @@
 // rowan/detail/config.hpp: the questions asked of the compiler.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "rowan needs C++20: compile with -std=c++20 or newer"
+#endif
+
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
 #endif

@@ -1,6 +1,8 @@
 // rowan/detail/joined_name.hpp: the names of two types as one, at compile time.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <algorithm>
 #include <array>
 #include <string_view>

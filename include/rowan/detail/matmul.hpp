@@ -13,6 +13,9 @@
 #include <string>
 
 #ifdef ROWAN_BLAS
+#if !__has_include(<xtensor-blas/xblas_config.hpp>)
+#error "rowan: ROWAN_BLAS needs xtensor-blas (Debian: libxtensor-blas-dev)"
+#endif
 #include <xtensor-blas/xblas_config.hpp>
 
 #include <xflens/cxxblas/cxxblas.cxx>

@@ -1,6 +1,8 @@
 // rowan/detail/nanopb.hpp: nanopb, and how a struct becomes a message: from a list of its fields, without a generator.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #if __has_include(<nanopb/pb.h>)
 #include <nanopb/pb.h>
 #include <nanopb/pb_decode.h>

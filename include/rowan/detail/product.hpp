@@ -1,6 +1,8 @@
 // rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,8 @@
 // rowan/detail/utf8.hpp: is a text valid UTF-8?
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <cstddef>
 #include <string_view>
 

@@ -1,6 +1,8 @@
 // rowan/op/fields.hpp: field, a member of an operator's attributes as descriptors name it.
 #pragma once
 
+#include <rowan/detail/config.hpp>
+
 #include <string_view>
 
 namespace rowan::inline v0 {
