@@ -38,7 +38,7 @@ conan() {
     local create='conan create rowan -nr -pr rowan/tests/consume/conan/debian.profile -s build_type=Debug'
 
     expect "the README's lines" "6 bytes say f32\[3, 2\]; the last row is 0.5 0" \
-        "$(awk '/^- \*\*/ { inside = /Conan 2/ } inside && sub(/^      /, "")' README.md)
+        "$(awk '/^##/ { here = $0 == "### Conan 2" } here && /^```/ { inside = !inside; next } here && inside' README.md)
         build/app"
     expect "no options" "rows 0 2, steps 2, with openmp" "$create"
     expect "options" "rows 0 2, steps 2, with blas nanopb" \

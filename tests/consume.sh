@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# tests/consume.sh FOLDER [TEST]: programs that use rowan in each of the ways that the README shows, by its very lines, each in an empty folder
+# within FOLDER; ways that must be refused, with the sentence that says why; files that are compiled differently in one program; and what a
+# small program costs. Prints what passes, what fails and what is skipped.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+here=$root/tests/consume
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+home=$out/home
+rowan=$out/rowan
+
+# clean COMMAND...: in an environment without anything that a search could find.
+clean() { env -i HOME="$home" PATH="$PATH" "$@"; }
+
+# skip REASON: ends this test, saying so.
+skip() {
+    echo "SKIPPED consume, $test: $1"
+    exit 0
+}
+
+# needs TOOL...
+needs() {
+    local tool
+    for tool in "$@"; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
+}
+
+# says LOG SENTENCE: whether the first error of a compiler or of CMake, put on one line, has the sentence.
+says() {
+    local first
+    first=$(awk '(/CMake Error/ && seen++) || (/^Call Stack|^-- Configuring/ && seen) { exit } seen' "$1")
+    first=$(tr -s ' \n' ' ' <<<"${first:-$(grep -m 1 'error: ' "$1")}")
+    if [[ $first != *"$2"* ]]; then
+        printf 'expected: %s\ngot: %s\n' "$2" "$first"
+        return 1
+    fi
+}
+
+# The ways of the README: the lines under "### name" are those of the project, whose lines are run in a folder with app.cpp and rowan, a copy.
+way() { # PROJECT TITLE [FILTER...]
+    local project=$here/$1 folder=$out/$1 filter=("${@:3}")
+    diff <(grep -vh '^#' "$project"/{CMakeLists.txt,run.sh} 2>/dev/null) \
+        <(awk -v title="### $2" '/^##/ { here = $0 == title } here && /^```/ { inside = !inside; next } here && inside' README.md)
+    mkdir -p "$folder"
+    cp "$here"/app.* "$folder"
+    cp "$project"/* "$folder"
+    ln -s "$rowan" "$folder/rowan"
+    (cd "$folder" && clean bash -euo pipefail run.sh) 2>&1 | tee "$folder/log"
+    tail -n "$(wc -l <"$folder/app.out")" "$folder/log" | "${filter[@]:-cat}" | diff "$folder/app.out" -
+}
+installed() { way installed "CMake, installed"; }
+subdirectory() { way subdirectory "CMake, in your tree"; }
+fetched() { way fetched "CMake, by FetchContent"; }
+plain() { way plain "No build system"; }
+pkg_config() {
+    needs pkg-config
+    way pkg_config "pkg-config"
+}
+components() {
+    grep -q '^set(rowan_components "blas;nanopb' "$home/.local/share/cmake/rowan/rowan-config.cmake" || skip "xtensor-blas or nanopb is not installed"
+    way components "Components"
+}
+
+# ask WHAT SENTENCE [ARGUMENT...]: find_package(rowan WHAT) must be refused with the sentence.
+ask() {
+    local folder
+    folder=$(mktemp -d "$out/ask.XXXXXX")
+    if clean cmake -S "$here/asks" -B "$folder" -DCMAKE_PREFIX_PATH="$home/.local" -DASK="$1" "${@:3}" >"$folder/log" 2>&1; then
+        grep -F "$2" "$folder/log" || { cat "$folder/log" && return 1; }
+    else
+        says "$folder/log" "$2"
+    fi
+}
+no_component() {
+    ask "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
+    ask "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb and cuda"
+    ask "0.2;REQUIRED" 'compatible with requested version "0.2"'
+    ask "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas"
+}
+no_dependency() {
+    local old=$out/old
+    mkdir -p "$old"
+    touch "$old/xtensorConfig.cmake"
+    echo 'set(PACKAGE_VERSION 0.23.10)' >"$old/xtensorConfigVersion.cmake"
+    local xtensor="rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)" blas="rowan's component 'blas' needs xtensor-blas"
+    ask REQUIRED "$xtensor" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
+    ask REQUIRED "$xtensor" -Dxtensor_DIR="$old"
+    ask QUIET "rowan 0, blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
+    ask REQUIRED "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON
+    if grep -q '^set(rowan_components "blas' "$home/.local/share/cmake/rowan/rowan-config.cmake"; then
+        ask "REQUIRED;COMPONENTS;blas" "$blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
+        ask "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
+    fi
+    local option
+    for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON -Dxtensor_DIR="$old"; do
+        clean cmake -S "$out/rowan" -B "$out/no_xtensor" "$option" >"$out/no_xtensor.log" 2>&1 && return 1
+        says "$out/no_xtensor.log" "$xtensor"
+    done
+}
+
+# refuses COMPILER SENTENCE HEADER ARGUMENT...: the first error of a program that includes the header.
+refuses() {
+    clean "$1" -fsyntax-only -x c++ - "${@:4}" -I include <<<"#include <rowan/$3>" >"$out/$test.log" 2>&1 && return 1
+    says "$out/$test.log" "$2"
+}
+old_standard() { # COMPILER
+    needs "$1"
+    local header
+    for header in rowan.hpp core/error.hpp sparse.hpp sequence/lod.hpp op/fields.hpp layer/fc.hpp io.hpp; do
+        refuses "$1" "rowan needs C++20: compile with -std=c++20 or newer" "$header" -std=c++17
+    done
+}
+gcc_17() { old_standard g++; }
+clang_17() { old_standard clang++-16; }
+
+# The compiler's own folders, and in place of /usr/include one that has all but one thing.
+no_header() {
+    local what include=() old=$out/include/old compiler
+    mkdir -p "$old/xtensor"
+    printf '#define XTENSOR_VERSION_%s\n' "MAJOR 0" "MINOR 23" "PATCH 10" >"$old/xtensor/xtensor_config.hpp"
+    for compiler in g++ clang++-16; do
+        command -v "$compiler" >/dev/null || continue
+        refuses "$compiler" "rowan needs xtensor 0.24 or newer: this one is too old" sparse.hpp -std=c++20 -I "$old"
+        for what in xtensor xsimd; do
+            mkdir -p "$out/include/$what"
+            ln -sfn /usr/include/* "$out/include/$what"
+            rm "$out/include/$what/$what"
+            mapfile -t include < <("$compiler" -E -v -x c++ /dev/null 2>&1 | sed -n '/^#include </,/^End/{s/^ //p}' |
+                sed "s|^/usr/include\$|$out/include/$what|; s/^/-isystem/")
+            refuses "$compiler" "rowan needs $what" sparse.hpp -std=c++20 -nostdinc "${include[@]}"
+        done
+    done
+}
+
+# One of two files is compiled with OpenMP and the other without, in both orders; a third brings one function for the linker to take.
+two_files() { # FLAG
+    local folder=$out/two_files$1 objects order
+    mkdir -p "$folder"
+    for objects in a:-fopenmp b: c_with:-fopenmp c_without:; do
+        file=${objects%%:*}
+        clean g++ -std=c++20 "$1" ${objects#*:} -I include -c -o "$folder/$file.o" "$here/two_files/${file%%_*}.cpp"
+    done
+    for order in "a b" "b a" "c_with b a" "c_without a b"; do
+        echo "$1, $order"
+        (cd "$folder" && clean g++ -fopenmp -o app $(printf '%s.o ' $order) && clean ./app)
+    done
+}
+two_files_O0() { two_files -O0; }
+two_files_O2() { two_files -O2; }
+
+# A file for the host and one for the GPU, each with a Thrust: none of its functions may be in both. Without a GPU the program says so.
+cuda() {
+    needs nvcc
+    home=$out/home_cuda
+    rowan=$out/rowan_cuda
+    mkdir -p "$home"
+    cp -R "$out/rowan" "$rowan"
+    rm -rf "$rowan/build"
+    way cuda "CMake, on a GPU" sed -E 's/^CudaError: .*cudaError.*/the GPU merges/'
+    if grep '^CudaError: ' "$out/cuda/log"; then echo "SKIPPED consume, cuda, what the GPU merges: no CUDA device"; fi
+    local object objects=("$out"/cuda/build/CMakeFiles/app.dir/*.o)
+    for object in "${objects[@]}"; do
+        nm -C --defined-only "$object" | awk '$2 ~ /[uVW]/' | cut -c 20- | sort -u >"$object.names"
+        grep -q 'thrust::' "$object.names"
+    done
+    ! comm -12 "${objects[@]/%/.names}" | grep -E 'thrust::|cub::'
+}
+
+# What a small program costs, against one that only includes xtensor's xarray.hpp.
+cost() {
+    needs strip
+    export TIMEFORMAT='%U %S'
+    local folder=$out/cost flags name seconds
+    mkdir -p "$folder"
+    printf '#include <xtensor/xarray.hpp>\nint main() {}\n' >"$folder/xarray.cpp"
+    cp examples/01_sparse_sgd.cpp "$folder/sparse.cpp"
+    cp examples/07_plain_network.cpp "$folder/net.cpp"
+    for flags in -O0 "-O2 -DNDEBUG"; do
+        for name in xarray sparse net; do
+            seconds=$({ time clean g++ -std=c++20 $flags -fopenmp -I include -o "$folder/$name" "$folder/$name.cpp"; } 2>&1)
+            strip "$folder/$name"
+            echo "$name ${flags%% *} $seconds $(stat -c %s "$folder/$name")"
+        done
+    done | awk '
+        BEGIN { split("sparse -O0 4.5 sparse -O2 6 net -O0 17 net -O2 26", list)  # half more than it was; for (i = 1; i in list; i += 3) most[list[i] list[i + 1]] = list[i + 2]
+                printf "%-8s %-4s %8s %6s %8s\n", "program", "", "seconds", "ratio", "bytes" }
+        $1 == "xarray" { base = $3 + $4 }
+        {
+            ratio = ($3 + $4) / base
+            bad = $1 != "xarray" && ratio > most[$1 $2]
+            failed = failed || bad
+            printf "%-8s %-4s %8.2f %6.2f %8d%s\n", $1, $2, $3 + $4, ratio, $5, bad ? "  FAILED: more than " most[$1 $2] : ""
+        }
+        END { exit failed }' >"$out/cost.txt"
+}
+
+if (($# == 2)); then
+    test=$2
+    "$test"
+    exit
+fi
+find "$out" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+mkdir -p "$out/rowan" "$home"
+tar -c --exclude ./build --exclude ./.git . | tar -x -C "$out/rowan"
+export out
+one() { # TEST
+    if bash tests/consume.sh "$out" "$1" >"$out/$1.txt" 2>&1; then
+        grep '^SKIPPED ' "$out/$1.txt" || echo "passed $1"
+    else
+        echo "FAILED consume, $1"
+        tail -n 30 "$out/$1.txt"
+    fi
+}
+export -f one
+at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}'; }
+{
+    at_once installed
+    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain pkg_config components no_component no_dependency no_header gcc_17 clang_17
+} | tee "$out/results.txt"
+cat "$out/cost.txt"
+if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi

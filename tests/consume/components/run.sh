@@ -1,0 +1,3 @@
+cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$HOME/.local"
+cmake --build build
+build/app
