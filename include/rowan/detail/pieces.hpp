@@ -3,7 +3,10 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/checked.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -86,5 +89,24 @@ struct Pieces<Cpu> {
         });
     }
 };
+
+/// The parts of x along the axis `at`, of which sections have been checked.
+template <class T, class D, class Sections>
+std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
+    std::size_t const inner = product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T, D>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(new_tensor<T>(exec, shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    Pieces<D>::cut(exec, outer, widths, x.data(), to);
+    return parts;
+}
 
 }  // namespace rowan::inline v0::detail

@@ -8,7 +8,6 @@
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
-#include <rowan/op/split.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -137,6 +136,7 @@ struct concat_grad_op {
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
                                          attributes const& a) {
+        detail::ElementLoops<D>::check(exec, out_grad);
         std::size_t const at = detail::check_joinable(x, a.axis);
         auto shape = x[0].shape();
         shape[at] = 0;
@@ -147,25 +147,7 @@ struct concat_grad_op {
         }
         if (out_grad.shape() != shape)
             throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
-        return split(exec, out_grad, sections, a.axis);
-    }
-};
-
-/// Puts the gradients of the parts together.
-struct split_grad_op {
-    static constexpr std::string_view name = "split_grad";
-    using inputs = slots<grad_of<slot::out>>;
-    using outputs = slots<grad_of<slot::x>>;
-    using grad = no_grad;
-    using attributes = split_op::attributes;
-
-    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
-        return concat_op::infer(out_grad, {a.axis});
-    }
-
-    template <class T, class D>
-    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
-        return concat(exec, out_grad, a.axis);
+        return detail::cut_along(exec, out_grad, at, sections);
     }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/config.hpp>
+#include <rowan/version.hpp>
 
 #include <string_view>
 

@@ -6,6 +6,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/checked.hpp>
 #include <rowan/detail/pieces.hpp>
+#include <rowan/op/concat.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
@@ -13,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -59,20 +61,7 @@ std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_
     std::size_t const at = detail::checked_axis(axis, x.dimension());
     if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
     detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
-    std::size_t const inner = detail::product_from(x.shape(), at + 1);
-    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
-    std::vector<Tensor<T, D>> parts;
-    std::vector<T*> to;
-    std::vector<std::size_t> widths;
-    for (std::size_t k = 0; k < sections.size(); ++k) {
-        auto shape = x.shape();
-        shape[at] = static_cast<std::size_t>(sections[k]);
-        parts.push_back(detail::new_tensor<T>(exec, shape));
-        to.push_back(parts.back().data());
-        widths.push_back(shape[at] * inner);
-    }
-    detail::Pieces<D>::cut(exec, outer, widths, x.data(), to);
-    return parts;
+    return detail::cut_along(exec, x, at, sections);
 }
 
 template <class T, class Device>
@@ -119,6 +108,22 @@ struct split_op {
     }
 };
 
-}  // namespace rowan::inline v0
+/// Puts the gradients of the parts together.
+struct split_grad_op {
+    static constexpr std::string_view name = "split_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = split_op::attributes;
 
-#include <rowan/op/concat.hpp>  // the gradient
+    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+        return concat_op::infer(out_grad, {a.axis});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+        return concat(exec, out_grad, a.axis);
+    }
+};
+
+}  // namespace rowan::inline v0
