@@ -1,6 +1,8 @@
 // rowan/detail/config.hpp: the questions asked of the compiler.
 #pragma once
 
+#include <rowan/version.hpp>
+
 #if __cplusplus < 202002L
 #error "rowan needs C++20: compile with -std=c++20 or newer"
 #endif

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""single_include/generate.py [--check] [FOLDER]: makes single_include/rowan/rowan.hpp of include/rowan/rowan.hpp.
+
+The headers of ours that it reaches are pasted, each once and after those that it includes. Other includes stay, but for those that an
+earlier line has outside of any #if. With --check nothing is written, and it is an error when the file is not what would be written.
+FOLDER is the one that has LICENSE in it.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+# What may hide a directive, or looks like the beginning of that: a quote within a number begins nothing.
+TOKEN = re.compile(r"""
+    (?P<comment> //(?:\\\n|[^\n])* | /\*.*?\*/ )
+  | (?P<literal> (?:u8|[uUL])?R"(?P<end>[^()\\\s]{0,16})\(.*?\)(?P=end)" | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*' )
+  | \d[\w.']* | \w+ | .
+""", re.VERBOSE | re.DOTALL)
+OURS = re.compile(r"#\s*include\s*<(rowan/.+)>")
+
+
+def without_text(token):
+    """A token, its newlines alone where it is a comment, and no characters where it is a literal."""
+    if token["comment"] or token["literal"]:
+        return ('""' if token["literal"] else " ") + "\n" * token[0].count("\n")
+    return token[0]
+
+
+def read(path):
+    """The lines of a header, each with its code, which lacks comments and what is in literals."""
+    text = path.read_text(encoding="utf-8").rstrip("\n")
+    return [(line, code.strip()) for line, code in zip(text.split("\n"), TOKEN.sub(without_text, text).split("\n"), strict=True)]
+
+
+def reached(headers, name):
+    """A header and all of ours that it includes, directly or not."""
+    seen, queue = set(), [name]
+    while queue:
+        if (name := queue.pop()) not in seen:
+            seen.add(name)
+            queue += [match[1] for _, code in headers.get(name, ()) if (match := OURS.fullmatch(code))]
+    return seen
+
+
+def paste(headers, name, lines, seen, path=()):
+    """Appends a header to `lines` after what it includes, unless it is `seen`. The headers of `path` lead to it."""
+    if name in path:
+        sys.exit(" includes ".join([*path[path.index(name):], name]) + ": that has no end")
+    if name not in headers:
+        sys.exit(f"{path[-1]} includes <{name}>, which is not there")
+    if name in seen:
+        return
+    seen.add(name)
+    own = []
+    depth = 0
+    begun = False  # code that is no include
+    dropped = False
+    for line, code in headers[name]:
+        depth += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
+        include = re.match(r"#\s*include\b", code)
+        mine = OURS.fullmatch(code)
+        if include and code.endswith('"'):
+            sys.exit(f"{name} has `{line}`: it needs angle brackets")
+        if mine and begun:
+            sys.exit(f"{name} has `{line}` inside an #if or below other code: put the #if into that header, and includes at the top")
+        if mine:
+            paste(headers, mine[1], lines, seen, (*path, name))
+        if mine or code == "#pragma once" or (include and not depth and code in seen):
+            dropped = True
+        elif line or not dropped or own[-1:] not in ([], [""]):  # two blank lines around what is dropped are one
+            own.append(line)
+            dropped = dropped and not line
+        if include and not depth:
+            seen.add(code)
+        begun = begun or (code and not include and code != "#pragma once")
+    if begun:
+        lines += [*own, ""]
+
+
+def single(folder):
+    """The text of the single header."""
+    include = folder / "include"
+    headers = {path.relative_to(include).as_posix(): read(path) for path in sorted(include.glob("rowan/**/*.hpp"))}
+    lines, seen = [], set()
+    paste(headers, "rowan/rowan.hpp", lines, seen)
+    for name, header in headers.items():
+        if not any(code == "#pragma once" for _, code in header):
+            sys.exit(f"{name} has no `#pragma once`")
+        left_out = re.match(r"rowan/thrust[./]|.*/detail/", name) or "rowan/detail/nanopb.hpp" in reached(headers, name)
+        if name not in seen and not left_out:
+            sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs neither nanopb nor Thrust")
+    version = [re.search(rf"^#define ROWAN_VERSION_{part} (\d+)$", "\n".join(lines), re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+    license = ["//" + (" " + line if line else "") for line in (folder / "LICENSE").read_text(encoding="utf-8").rstrip("\n").split("\n")]
+    return "\n".join([f"// rowan/rowan.hpp: rowan {'.'.join(version)} in one file, but for what needs nanopb or Thrust. single_include/generate.py made it.",
+                      "//", *license, "#pragma once", "", *lines])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parents[1])
+    arguments = parser.parse_args()
+    text = single(arguments.folder)
+    file = arguments.folder / "single_include/rowan/rowan.hpp"
+    if not arguments.check:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    elif not file.is_file() or file.read_text(encoding="utf-8") != text:
+        sys.exit("single_include is out of date: run single_include/generate.py and commit the result")
+
+
+main()

@@ -1,0 +1,19601 @@
+// rowan/rowan.hpp: rowan 0.1.0 in one file, but for what needs nanopb or Thrust. single_include/generate.py made it.
+//
+// MIT License
+//
+// Copyright (c) 2026 rowan contributors
+//
+// Permission is hereby granted, free of charge, to any person obtaining a copy
+// of this software and associated documentation files (the "Software"), to deal
+// in the Software without restriction, including without limitation the rights
+// to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+// copies of the Software, and to permit persons to whom the Software is
+// furnished to do so, subject to the following conditions:
+//
+// The above copyright notice and this permission notice shall be included in all
+// copies or substantial portions of the Software.
+//
+// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+// IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+// FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+// AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+// LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+// OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+// SOFTWARE.
+#pragma once
+
+// rowan/version.hpp: the version, stated here and nowhere else. Every header includes this one before anything else.
+
+#ifdef ROWAN_VERSION_MAJOR
+#error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
+#endif
+
+#define ROWAN_VERSION_MAJOR 0
+#define ROWAN_VERSION_MINOR 1
+#define ROWAN_VERSION_PATCH 0
+
+// rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+class FreeBlocks;
+
+/// Stands before each block.
+struct BlockHeader {
+    void* memory;       // what the system gave
+    FreeBlocks* pool;   // where the block goes when it is let go of; none: to the system
+    std::size_t bytes;  // that it was made for
+    BlockHeader* next;  // of the free ones
+};
+
+inline constexpr std::size_t block_alignment = 64;
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+inline constexpr std::size_t huge_from = 2 * huge_page;
+
+/// A block with room for so many bytes, on whole huge pages where it is large.
+/// errors   std::bad_alloc
+inline BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
+    bool const huge = bytes >= huge_from;
+    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
+    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
+    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const first = memory + sizeof(BlockHeader);
+    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
+#ifdef MADV_HUGEPAGE
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+#endif
+    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
+}
+
+/// Free blocks by size. They live as long as their pool and all blocks that are in use.
+class FreeBlocks {
+public:
+    explicit FreeBlocks(std::size_t most) : most_(most) {}
+    FreeBlocks(FreeBlocks const&) = delete;
+    FreeBlocks& operator=(FreeBlocks const&) = delete;
+
+    /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
+    /// in whatever order, is there the next time.
+    /// errors   std::bad_alloc
+    BlockHeader* take(std::size_t bytes) {
+        std::size_t const c = at_least(bytes);
+        {
+            std::scoped_lock const lock(mutex_);
+            if (BlockHeader* const block = free_[c]; block != nullptr) {
+                free_[c] = block->next;
+                kept_ -= block->bytes;
+                ++users_;
+                return block;
+            }
+        }
+        BlockHeader* const block = new_block(size_of(c), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+        return block;
+    }
+
+    /// Takes back what `take` gave.
+    void put(BlockHeader* block) noexcept {
+        std::unique_lock lock(mutex_);
+        if (!closed_ && block->bytes <= most_ - kept_) {
+            BlockHeader*& top = free_[at_most(block->bytes)];
+            block->next = top;
+            top = block;
+            kept_ += block->bytes;
+            block = nullptr;
+        }
+        leave(lock);
+        if (block != nullptr) ::operator delete(block->memory);
+    }
+
+    /// Gives the free blocks back to the system.
+    void clear() noexcept {
+        std::scoped_lock const lock(mutex_);
+        clear_locked();
+    }
+    std::size_t kept() const noexcept {
+        std::scoped_lock const lock(mutex_);
+        return kept_;
+    }
+
+    /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
+    void close() noexcept {
+        std::unique_lock lock(mutex_);
+        clear_locked();
+        closed_ = true;
+        leave(lock);
+    }
+
+private:
+    // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
+    static constexpr std::size_t steps = 4, smallest = 64;
+    static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }
+    static constexpr std::size_t at_most(std::size_t bytes) {
+        auto const power = static_cast<std::size_t>(std::bit_width(bytes)) - 1;
+        return (power - 6) * steps + (bytes >> (power - 2)) - steps;
+    }
+    static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
+
+    void clear_locked() noexcept {
+        for (BlockHeader*& top : free_) {
+            while (top != nullptr) {
+                void* const memory = top->memory;
+                top = top->next;
+                ::operator delete(memory);
+            }
+        }
+        kept_ = 0;
+    }
+
+    void leave(std::unique_lock<std::mutex>& lock) noexcept {
+        bool const last = --users_ == 0;
+        lock.unlock();
+        if (last) delete this;
+    }
+
+    std::mutex mutable mutex_;
+    std::array<BlockHeader*, (64 - 6) * steps> free_{};
+    std::size_t most_, kept_ = 0;
+    std::size_t users_ = 1;  // the pool, and blocks in use
+    bool closed_ = false;
+};
+
+/// The pool that this thread takes its blocks from, or none.
+inline FreeBlocks*& current_pool() noexcept {
+    thread_local FreeBlocks* pool = nullptr;
+    return pool;
+}
+
+inline BlockHeader* header_of(void* block) noexcept {
+    return std::launder(reinterpret_cast<BlockHeader*>(static_cast<char*>(block) - sizeof(BlockHeader)));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
+
+#include <limits>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+/// A standard allocator whose blocks start at a multiple of 64 bytes and are not initialised. From 4 MiB on a block fills whole
+/// 2 MiB pages and asks the system to back them by huge ones: rows read at random are then found without a page walk.
+/// Blocks come from the thread's MemoryPool where there is one, and go back to it.
+/// errors   std::bad_alloc
+template <class T>
+struct Allocator {
+    using value_type = T;
+
+    static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    static constexpr std::size_t huge_page = detail::huge_page;
+    static constexpr std::size_t huge_from = detail::huge_from;
+
+    Allocator() = default;
+    template <class U>
+    Allocator(Allocator<U> const&) noexcept {}
+
+    [[nodiscard]] T* allocate(std::size_t n) {
+        if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
+        std::size_t const bytes = n * sizeof(T);
+        if constexpr (alignment == detail::block_alignment) {
+            if (auto* const pool = detail::current_pool(); pool != nullptr)
+                return reinterpret_cast<T*>(pool->take(bytes) + 1);
+        }
+        return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
+    }
+
+    void deallocate(T* block, std::size_t) noexcept {
+        detail::BlockHeader* const header = detail::header_of(block);
+        if (header->pool == nullptr) {
+            ::operator delete(header->memory);
+        } else {
+            header->pool->put(header);
+        }
+    }
+
+    template <class U>
+    bool operator==(Allocator<U> const&) const noexcept {
+        return true;
+    }
+};
+
+namespace detail {
+
+/// What an algorithm needs for a while, from the thread's MemoryPool where there is one.
+template <class T>
+using Buffer = std::vector<T, Allocator<T>>;
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/config.hpp: the questions asked of the compiler.
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
+#endif
+
+#ifndef __cpp_exceptions
+#error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
+#endif
+
+/// Marks what host and device code may both call.
+#ifdef __CUDACC__
+#define ROWAN_HD __host__ __device__
+#else
+#define ROWAN_HD
+#endif
+
+/// Marks small functions whose inlining the inner loops depend on.
+#define ROWAN_INLINE [[gnu::always_inline]] inline
+
+/// The same of what host and device code may both call.
+#define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
+
+/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
+/// what it calls.
+#ifdef __NVCC__
+#define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define ROWAN_NO_EXEC_CHECK
+#endif
+
+// rowan/detail/bit_cast.hpp: std::bit_cast, on devices too.
+
+namespace rowan::inline v0::detail {
+
+template <class To, class From>
+ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
+    return __builtin_bit_cast(To, x);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
+
+namespace rowan::inline v0 {
+
+/// 8 exponent and 7 fraction bits: float's range in two bytes. Storage only: arithmetic happens in float.
+/// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
+class bfloat16 {
+public:
+    bfloat16() = default;
+    ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
+
+    ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
+        bfloat16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+
+private:
+    ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
+        std::uint32_t const nan = (x | 0x00400000U) >> 16;
+        std::uint32_t const near = (x + 0x7FFFU + ((x >> 16) & 1U)) >> 16;
+        return static_cast<std::uint16_t>((x & 0x7FFFFFFFU) > 0x7F800000U ? nan : near);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/fwd.hpp: the public class templates, declared with their default arguments.
+
+namespace rowan::inline v0 {
+
+struct Cpu;
+
+template <class T>
+struct dtype;
+
+template <class Device = Cpu>
+class Ids;
+
+template <class T, class Device = Cpu>
+class Tensor;
+
+template <class T, class Device = Cpu>
+class SelectedRows;
+
+template <class Device = Cpu>
+class RowPlan;
+
+class Lod;
+
+template <class T, class Device = Cpu>
+class LoDTensor;
+
+template <class Device = Cpu>
+class StepMap;
+
+template <class T, class Device = Cpu>
+class TensorArray;
+
+}  // namespace rowan::inline v0
+
+// rowan/core/device.hpp: Cpu, which says where values live and how a call runs.
+
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// The processor. As a template argument it says where values live; as a first argument how many threads a call may use.
+/// Results do not depend on the number of threads, not even in their last bit.
+struct Cpu {
+    int threads = 0;  ///< 0: all that OpenMP offers (OMP_NUM_THREADS); 1 where a program is built without OpenMP
+};
+
+/// Is `D` a device tag? A device's own header specialises it.
+template <class D>
+inline constexpr bool is_device = std::is_same_v<D, Cpu>;
+
+template <class D>
+concept device = is_device<D>;
+
+}  // namespace rowan::inline v0
+
+// rowan/core/float16.hpp: float16, IEEE 754 binary16.
+
+namespace rowan::inline v0 {
+
+/// 5 exponent and 10 fraction bits, largest finite value 65504. Storage only: arithmetic happens in float.
+/// From float it rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a NaN.
+class float16 {
+public:
+    float16() = default;
+    ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
+    ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
+
+    ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
+        float16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+
+private:
+    // Both directions are branch-free but for the class of the number, and use the float unit to round:
+    // adding a power of two leaves just the bits that fit, rounded as IEEE 754 asks.
+    ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
+        std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
+        std::uint32_t const sign = (bits >> 16) & 0x8000U;
+        std::uint32_t const size = bits & 0x7FFFFFFFU;
+        std::uint32_t half = 0;
+        if (size > 0x7F800000U) {
+            half = 0x7E00U | (size >> 13 & 0x3FFU);  // NaN
+        } else if (size >= 0x47800000U) {
+            half = 0x7C00U;  // 2^16 and above
+        } else if (size < 0x38800000U) {
+            half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
+        } else {
+            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // may carry into infinity, as it should
+        }
+        return static_cast<std::uint16_t>(sign | half);
+    }
+
+    ROWAN_HD static constexpr float widen(std::uint16_t half) noexcept {
+        std::uint32_t const sign = std::uint32_t{half & 0x8000U} << 16;
+        std::uint32_t const size = half & 0x7FFFU;
+        std::uint32_t bits = 0;
+        if (size >= 0x7C00U) {
+            bits = 0x7F800000U | (size & 0x3FFU) << 13;
+        } else if (size >= 0x0400U) {
+            bits = (size << 13) + 0x38000000U;
+        } else {
+            bits = detail::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24F);
+        }
+        return detail::bit_cast<float>(sign | bits);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/dtype.hpp: dtype<T>, all that rowan asks of an element type.
+
+#include <concepts>
+#include <string_view>
+
+namespace rowan::inline v0 {
+
+/// To use an own element type `T`, specialise `rowan::dtype<T>` with
+///   sum            the type in which sums and products are formed: + - * / and, where used, from double, sqrt, pow, < and >
+///   name           its name in messages and nets
+///   wire           its number in descriptors and checkpoints; own types count from 1000
+///   widen(T)       -> sum
+///   narrow(sum)    -> T, rounding as the type does
+/// `T` itself must be trivially copyable and default constructible.
+template <class T>
+concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+    requires(T const& x, typename dtype<T>::sum const& s) {
+    { dtype<T>::name } -> std::convertible_to<std::string_view>;
+    { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
+    { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
+    { dtype<T>::narrow(s) } -> std::same_as<T>;
+};
+
+namespace detail {
+
+template <class T, class Sum>
+struct cast_dtype {
+    using sum = Sum;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+};
+
+}  // namespace detail
+
+template <>
+struct dtype<float> : detail::cast_dtype<float, float> {
+    static constexpr std::string_view name = "f32";
+    static constexpr std::int32_t wire = 5;
+};
+
+template <>
+struct dtype<double> : detail::cast_dtype<double, double> {
+    static constexpr std::string_view name = "f64";
+    static constexpr std::int32_t wire = 6;
+};
+
+/// Integers are summed in 64 bits and wrap around when they are narrowed, as NumPy's do.
+template <>
+struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
+    static constexpr std::string_view name = "i32";
+    static constexpr std::int32_t wire = 2;
+};
+
+template <>
+struct dtype<std::int64_t> : detail::cast_dtype<std::int64_t, std::int64_t> {
+    static constexpr std::string_view name = "i64";
+    static constexpr std::int32_t wire = 3;
+};
+
+template <>
+struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
+    static constexpr std::string_view name = "u8";
+    static constexpr std::int32_t wire = 20;
+};
+
+/// A sum of truth values is their disjunction.
+template <>
+struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
+    static constexpr std::string_view name = "bool";
+    static constexpr std::int32_t wire = 0;
+};
+
+template <>
+struct dtype<float16> : detail::cast_dtype<float16, float> {
+    static constexpr std::string_view name = "f16";
+    static constexpr std::int32_t wire = 4;
+};
+
+template <>
+struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
+    static constexpr std::string_view name = "bf16";
+    static constexpr std::int32_t wire = 22;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
+
+#include <charconv>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+/// The base of every error. Whatever throws one has checked all its arguments before it wrote anything.
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+/// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
+class IndexError : public Error {
+public:
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
+        : IndexError(std::move(field), position, value, bound,
+                     text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
+
+    /// A position that is wrong for another reason: `slots[3] was never written`.
+    IndexError(std::string field, std::size_t position, std::string const& reason)
+        : IndexError(std::move(field), position, static_cast<std::int64_t>(position),
+                     static_cast<std::int64_t>(position), reason) {}
+
+    /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
+        : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }
+    std::int64_t bound() const noexcept { return bound_; }  ///< values in [0, bound) are good
+
+    /// The same of another field, at another position there: of what the field was made from.
+    IndexError moved_to(std::string field, std::size_t position) const {
+        return IndexError(std::move(field), position, value_, bound_, reason_);
+    }
+
+private:
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason)
+        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
+          reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+
+    static std::string text(std::int64_t value, std::string const& reason) {
+        return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+    }
+
+    std::string field_, reason_;
+    std::size_t position_;
+    std::int64_t value_;
+    std::int64_t bound_;
+};
+
+/// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
+class ShapeError : public Error {
+public:
+    ShapeError(std::string field, std::string actual, std::string expected)
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
+          actual_(std::move(actual)), expected_(std::move(expected)) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::string const& actual() const noexcept { return actual_; }
+    std::string const& expected() const noexcept { return expected_; }
+
+private:
+    std::string field_;
+    std::string actual_;
+    std::string expected_;
+};
+
+/// A number that no computation can use: `learning_rate is nan, expected a finite number`.
+class ValueError : public Error {
+public:
+    ValueError(std::string field, double value, std::string expected)
+        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
+          expected_(std::move(expected)), value_(value) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::string const& expected() const noexcept { return expected_; }
+    double value() const noexcept { return value_; }
+
+private:
+    static std::string text(double value) {
+        char shortest[32];
+        return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
+    }
+
+    std::string field_, expected_;
+    double value_;
+};
+
+/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
+class LodError : public Error {
+public:
+    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
+        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
+                " " + reason),
+          reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+
+    std::size_t level() const noexcept { return level_; }
+    std::size_t position() const noexcept { return position_; }
+    std::int64_t value() const noexcept { return value_; }
+    std::string const& reason() const noexcept { return reason_; }
+
+private:
+    std::string reason_;
+    std::size_t level_;
+    std::size_t position_;
+    std::int64_t value_;
+};
+
+/// Element types that do not fit together: `table is f32, expected bf16`.
+class TypeError : public Error {
+public:
+    TypeError(std::string field, std::string actual, std::string expected)
+        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
+          actual_(std::move(actual)), expected_(std::move(expected)) {}
+
+    std::string const& field() const noexcept { return field_; }
+    std::string const& actual() const noexcept { return actual_; }
+    std::string const& expected() const noexcept { return expected_; }
+
+private:
+    std::string field_;
+    std::string actual_;
+    std::string expected_;
+};
+
+/// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
+class FormatError : public Error {
+public:
+    FormatError(std::uint64_t offset, std::string field, std::string const& reason)
+        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
+          field_(std::move(field)) {}
+
+    std::uint64_t offset() const noexcept { return offset_; }
+    std::string const& field() const noexcept { return field_; }
+
+private:
+    std::uint64_t offset_;
+    std::string field_;
+};
+
+/// The operating system refused: `open model.rowan: No such file or directory`.
+class IoError : public Error {
+public:
+    IoError(std::string const& operation, std::string path, std::string const& reason, int code)
+        : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+
+    std::string const& path() const noexcept { return path_; }
+    int code() const noexcept { return code_; }  ///< errno
+
+private:
+    std::string path_;
+    int code_;
+};
+
+/// A net that cannot run: an unknown operator, a missing variable, a cycle.
+class GraphError : public Error {
+public:
+    using Error::Error;
+};
+
+/// CUDA refused.
+class CudaError : public Error {
+public:
+    using Error::Error;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/height.hpp: Height, what functions take where they want a number of rows.
+
+namespace rowan::inline v0 {
+
+/// The height of a table, from an integer of any type, so that `table.shape(0)` needs no cast.
+/// errors   ShapeError if it is negative or more than 2^63 - 1
+class Height {
+public:
+    template <std::integral I>
+    Height(I height) : value_(static_cast<std::int64_t>(height)) {
+        if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
+            throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
+        }
+    }
+    operator std::int64_t() const noexcept { return value_; }
+
+private:
+    std::int64_t value_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/parallel.hpp: loops over several threads, through OpenMP where a program is built with it.
+
+#include <atomic>
+#include <exception>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace rowan::inline v0 {
+
+/// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
+/// errors   ValueError if `exec.threads` is negative
+inline int thread_count(Cpu exec) {
+    if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
+#ifdef _OPENMP
+    int const all = omp_get_max_threads();
+    return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
+#else
+    return 1;
+#endif
+}
+
+namespace detail {
+
+/// Below this many elements a second thread costs more than it brings.
+inline constexpr std::size_t serial_below = std::size_t{1} << 18;
+
+/// The threads for work on `elements`. Refuses a negative number of them even where one is enough.
+inline int threads_for(Cpu exec, std::size_t elements) {
+    int const threads = thread_count(exec);
+    return elements < serial_below ? 1 : threads;
+}
+
+struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
+    template <std::same_as<std::size_t> U>
+    operator U() const;
+};
+
+/// Calls f(thread, threads) once on each thread of a team of at most `threads`. The first exception reaches the caller.
+template <class F>
+void team(int threads, F&& f) {
+#ifdef _OPENMP
+    if (threads > 1) {
+        std::exception_ptr error;
+        std::atomic_flag caught;
+#pragma omp parallel num_threads(threads)
+        try {
+            f(omp_get_thread_num(), omp_get_num_threads());
+        } catch (...) {
+            if (!caught.test_and_set()) error = std::current_exception();
+        }
+        if (error) std::rethrow_exception(error);
+        return;
+    }
+#endif
+    static_cast<void>(threads);
+    f(0, 1);
+}
+
+/// Waits for the whole team of `threads`; every one of them must come here.
+inline void team_barrier(int threads) {
+    if (threads == 1) return;  // no team was made: a barrier would wait for the caller's own
+#ifdef _OPENMP
+#pragma omp barrier
+#endif
+}
+
+}  // namespace detail
+
+/// A callback f(begin, end) with 64-bit bounds; one of `auto` parameters takes them as they come.
+template <class F>
+concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
+    ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
+     std::invocable<F&, detail::index64, detail::index64>);
+
+/// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
+/// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
+/// errors   what `f` throws, one exception of those thrown
+template <class F>
+void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
+    static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
+    grain = std::max<std::size_t>(grain, 1);
+    std::size_t const ranges = n / grain + (n % grain != 0);
+    std::size_t const threads = std::min(static_cast<std::size_t>(thread_count(exec)), ranges);
+    if (n == 0) return;
+    if (threads <= 1) {
+        f(std::size_t{0}, n);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    detail::team(static_cast<int>(threads), [&](int, int) {
+        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
+    });
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
+
+#include <cmath>
+#include <optional>
+
+namespace rowan::inline v0::detail {
+
+/// "[3, 4]"
+template <class Shape>
+std::string shape_text(Shape const& shape) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    return text + "]";
+}
+
+/// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
+/// overflow in the others.
+/// requires   no dim is negative
+template <class Shape>
+std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
+    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
+    std::size_t bytes = element_bytes;
+    bool empty = false;
+    for (auto const d : shape) {
+        auto const dim = static_cast<std::size_t>(d);
+        empty = empty || dim == 0;
+        if (dim == 0) continue;
+        if (bytes > limit / dim) return std::nullopt;
+        bytes *= dim;
+    }
+    return empty ? 0 : bytes / element_bytes;
+}
+
+/// The same for a shape that a caller gave.
+template <class Shape>
+std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
+    auto const size = shape_size(shape, element_bytes);
+    if (!size) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+    return *size;
+}
+
+/// errors   IndexError unless begin <= end <= count
+inline void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
+    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
+    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
+    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+}
+
+/// Is x a whole number that I holds?
+template <class I>
+bool is_whole(double x) noexcept {
+    using limits = std::numeric_limits<I>;
+    return x == std::trunc(x) && x >= static_cast<double>(limits::min()) && x < std::ldexp(1.0, limits::digits);
+}
+
+/// The product of the dims from `first` on.
+template <class Shape>
+std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
+    std::size_t product = 1;
+    for (std::size_t i = first; i < shape.size(); ++i) product *= shape[i];
+    return product;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
+
+#include <initializer_list>
+
+namespace rowan::inline v0::detail {
+
+/// A number or a list of nested lists. Unlike xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
+/// It refers to the braces' own memory: good until the end of the expression that wrote them.
+template <class T>
+class Nested {
+public:
+    template <class U>
+    requires std::convertible_to<U, T> || std::is_arithmetic_v<U> Nested(U const& number)
+        : number_(convert(number)), scalar_(true) {}
+    Nested(std::initializer_list<Nested> list) : list_(list) {}
+
+    /// Appends the dims of a list, the outermost first.
+    template <class Shape>
+    static void shape_of(std::initializer_list<Nested> list, Shape& shape) {
+        shape.push_back(list.size());
+        if (list.size() != 0 && !list.begin()->scalar_) shape_of(list.begin()->list_, shape);
+    }
+
+    /// Writes the numbers of `list`, which must have the dims `shape` from `axis` on; returns the end.
+    template <class Shape>
+    static T* copy(std::initializer_list<Nested> list, Shape const& shape, std::size_t axis, T* out) {
+        if (list.size() != shape[axis]) bad(shape, axis, std::to_string(list.size()) + " long");
+        for (Nested const& item : list) {
+            bool const innermost = axis + 1 == shape.size();
+            if (item.scalar_ != innermost)
+                bad(shape, axis + 1, item.scalar_ ? "a number" : std::to_string(item.list_.size()) + " long");
+            if (innermost) {
+                *out++ = item.number_;
+            } else {
+                out = copy(item.list_, shape, axis + 1, out);
+            }
+        }
+        return out;
+    }
+
+private:
+    template <class Shape>
+    [[noreturn]] static void bad(Shape const& shape, std::size_t axis, std::string const& found) {
+        throw ShapeError("braced list of " + shape_text(shape) + " at depth " + std::to_string(axis), found,
+                         axis < shape.size() ? std::to_string(shape[axis]) + " long" : "a number");
+    }
+
+    static ValueError bad_number(double number) {
+        return ValueError("number in a braced list", number, "a whole number that the element type holds");
+    }
+
+    template <class U>
+    static T convert(U const& number) {
+        if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // 0.1 for an own type, rounded once
+        } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
+            if constexpr (std::integral<U> && !std::same_as<U, bool>) {
+                if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
+            } else if (!is_whole<T>(static_cast<double>(number))) {
+                throw bad_number(static_cast<double>(number));
+            }
+            return static_cast<T>(number);
+        } else {
+            return static_cast<T>(number);
+        }
+    }
+
+    T number_{};
+    std::initializer_list<Nested> list_{};
+    bool scalar_ = false;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/storage.hpp: the elements of a Tensor, a run of one block of memory that several tensors may share.
+
+#include <iterator>
+#include <memory>
+
+namespace rowan::inline v0::detail {
+
+template <class T>
+class Storage {
+public:
+    using value_type = T;
+    using allocator_type = Allocator<T>;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = T&;
+    using const_reference = T const&;
+    using pointer = T*;
+    using const_pointer = T const*;
+    using iterator = T*;
+    using const_iterator = T const*;
+    using reverse_iterator = std::reverse_iterator<iterator>;
+    using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+
+    Storage() = default;
+    explicit Storage(std::size_t n) : block_(make(n)), size_(n), capacity_(n) {}
+    /// The n elements that `block` points to and keeps alive.
+    Storage(std::shared_ptr<T> block, std::size_t n) : block_(std::move(block)), size_(n), capacity_(n) {}
+
+    Storage(Storage const& other) : Storage(other.size_) { std::copy_n(other.data(), size_, data()); }
+    Storage(Storage&& other) noexcept
+        : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    /// New contents. Memory is kept where nobody else sees it.
+    Storage& operator=(Storage const& other) {
+        if (this == &other) return *this;
+        resize_unshared(other.size_);
+        std::copy_n(other.data(), size_, data());
+        return *this;
+    }
+    Storage& operator=(Storage&& other) noexcept {
+        Storage moved(std::move(other));
+        std::swap(block_, moved.block_);
+        std::swap(size_, moved.size_);
+        std::swap(capacity_, moved.capacity_);
+        return *this;
+    }
+    ~Storage() = default;
+
+    /// The n elements that `block` points to and keeps alive. Others see them too: new contents never go there.
+    static Storage of_others(std::shared_ptr<T> block, std::size_t n) noexcept {
+        Storage run;
+        run.block_ = std::move(block);
+        run.size_ = n;
+        return run;
+    }
+
+    /// The same elements, from `begin` on.
+    Storage alias(std::size_t begin, std::size_t n) const {
+        Storage run;
+        run.block_ = std::shared_ptr<T>(block_, block_.get() + begin);
+        run.size_ = n;
+        run.capacity_ = std::min(n, capacity_);
+        return run;
+    }
+
+    /// Room for n elements: this memory where it suffices and nobody else sees it, else new memory.
+    Storage room(std::size_t n) const {
+        if (!fits(n)) return Storage(n);
+        Storage run;
+        run.block_ = block_;
+        run.size_ = n;
+        run.capacity_ = capacity_;
+        return run;
+    }
+
+    /// Keeps the elements, and so all aliases, where the size stays; contents are lost otherwise.
+    void resize(std::size_t n) {
+        if (n != size_) resize_unshared(n);
+    }
+
+    std::size_t size() const noexcept { return size_; }
+    bool empty() const noexcept { return size_ == 0; }
+    T* data() noexcept { return block_.get(); }
+    T const* data() const noexcept { return block_.get(); }
+    T& operator[](std::size_t i) noexcept { return block_.get()[i]; }
+    T const& operator[](std::size_t i) const noexcept { return block_.get()[i]; }
+
+    iterator begin() noexcept { return data(); }
+    iterator end() noexcept { return data() + size_; }
+    const_iterator begin() const noexcept { return data(); }
+    const_iterator end() const noexcept { return data() + size_; }
+    const_iterator cbegin() const noexcept { return data(); }
+    const_iterator cend() const noexcept { return data() + size_; }
+    reverse_iterator rbegin() noexcept { return reverse_iterator(end()); }
+    reverse_iterator rend() noexcept { return reverse_iterator(begin()); }
+    const_reverse_iterator rbegin() const noexcept { return const_reverse_iterator(end()); }
+    const_reverse_iterator rend() const noexcept { return const_reverse_iterator(begin()); }
+    const_reverse_iterator crbegin() const noexcept { return rbegin(); }
+    const_reverse_iterator crend() const noexcept { return rend(); }
+
+private:
+    static std::shared_ptr<T> make(std::size_t n) {
+        if (n == 0) return nullptr;
+        Allocator<T> memory;
+        return std::shared_ptr<T>(
+            memory.allocate(n), [n](T* block) { Allocator<T>().deallocate(block, n); }, memory);
+    }
+
+    bool fits(std::size_t n) const noexcept {
+        bool const alone = n == 0 || (block_.use_count() == 1 && n <= capacity_);
+        std::atomic_thread_fence(
+            std::memory_order_acquire);  // an alias that another thread gave up has been read to the end
+        return alone;
+    }
+
+    void resize_unshared(std::size_t n) {
+        if (!fits(n)) {
+            block_ = make(n);
+            capacity_ = n;
+        }
+        size_ = n;
+    }
+
+    std::shared_ptr<T> block_;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
+
+#if __has_include(<xtensor/containers/xcontainer.hpp>)
+#include <xtensor/containers/xcontainer.hpp>
+#include <xtensor/core/xsemantic.hpp>
+#elif __has_include(<xtensor/xcontainer.hpp>)
+#include <xtensor/xcontainer.hpp>
+#include <xtensor/xsemantic.hpp>
+#else
+#error "rowan needs xtensor 0.24 or newer (Debian: xtensor-dev)"
+#endif
+
+// rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
+
+#include <span>
+
+namespace xt {
+
+template <class T>
+struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
+    using storage_type = rowan::detail::Storage<T>;
+    using reference = T&;
+    using const_reference = T const&;
+    using size_type = std::size_t;
+    using shape_type = svector<std::size_t, 8>;  // as many dims as a shape holds without memory of its own
+    using strides_type = get_strides_t<shape_type>;
+    using backstrides_type = strides_type;
+    using inner_shape_type = shape_type;
+    using inner_strides_type = strides_type;
+    using inner_backstrides_type = strides_type;
+    using temporary_type = rowan::Tensor<T, rowan::Cpu>;
+    static constexpr layout_type layout = layout_type::row_major;
+};
+
+template <class T>
+struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable_types<rowan::Tensor<T, rowan::Cpu>> {};
+
+}  // namespace xt
+
+namespace rowan::inline v0 {
+
+/// A row-major array of `T`, of any rank. Expressions of xtensor read it and are assigned to it: `t = xt::exp(t) + 1`.
+///
+/// A copy is deep. `share()` and `slice()` see the same elements and keep them alive. `=` gives a tensor new contents and never
+/// writes through an alias; compound assignment, element access and `xt::noalias(t) = …` write in place, so all aliases see it.
+/// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
+template <class T>
+class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
+    static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
+
+    using container = xt::xstrided_container<Tensor>;
+    using semantic = xt::xcontainer_semantic<Tensor>;
+    // A number with which xtensor cannot compute in place, as results of other types do not convert back to T.
+    template <class S>
+    static constexpr bool own_scalar = !std::is_arithmetic_v<T> && !xt::is_xexpression<S>::value;
+
+public:
+    using shape_type = typename container::shape_type;
+    static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
+
+    Tensor() { resize(shape_type{0}); }
+
+    /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
+    /// errors   ShapeError if lists of one depth differ in length
+    Tensor(std::initializer_list<detail::Nested<T>> list) {
+        shape_type shape;
+        detail::Nested<T>::shape_of(list, shape);
+        resize(shape);
+        detail::Nested<T>::copy(list, shape, 0, data_.data());
+    }
+
+    /// Evaluates an expression of xtensor.
+    template <class E>
+    Tensor(xt::xexpression<E> const& e) {
+        if constexpr (std::convertible_to<typename E::value_type, T>) {
+            semantic::assign(e);
+        } else {  // such as float to bfloat16, which only narrow() does
+            E const& values = e.derived_cast();
+            resize(values.shape());
+            std::transform(values.begin(), values.end(), data_.begin(),
+                           [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
+        }
+    }
+
+    /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
+    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
+    static Tensor from_shape(shape_type const& shape) {
+        Tensor t;
+        t.resize(shape);
+        return t;
+    }
+    static Tensor full(shape_type const& shape, T value) {
+        Tensor t = from_shape(shape);
+        std::fill(t.data_.begin(), t.data_.end(), value);
+        return t;
+    }
+    static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
+
+    Tensor(Tensor const&) = default;
+    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor& operator=(Tensor const& other) {
+        if (this->shape() == other.shape()) {
+            data_ = other.data_;
+        } else {
+            Tensor copy(other);
+            swap(copy);
+        }
+        return *this;
+    }
+    Tensor& operator=(Tensor&& other) noexcept {
+        Tensor moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~Tensor() = default;
+
+    template <class E>
+    Tensor& operator=(xt::xexpression<E> const& e) {
+        return *this = Tensor(e);
+    }
+
+    /// An alias: the same elements under this tensor's present shape. Constness is not inherited, as with std::span.
+    Tensor share() const { return alias(0, this->size(), this->shape()); }
+
+    /// An alias of rows [begin, end).
+    /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
+    Tensor slice(std::size_t begin, std::size_t end) const {
+        detail::check_range("slice", begin, end, checked_rows());
+        shape_type shape = this->shape();
+        shape[0] = end - begin;
+        return alias(begin * row_size(), (end - begin) * row_size(), shape);
+    }
+
+    /// An alias of the same elements in another shape.
+    /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
+    Tensor reshaped(shape_type const& shape) const {
+        check_rank(shape.size());
+        if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
+            throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
+        }
+        return alias(0, this->size(), shape);
+    }
+
+    /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
+    /// errors   as from_shape, with the tensor as it was
+    template <class Shape = shape_type>
+    void resize(Shape const& shape, bool = false) {
+        check_rank(shape.size());
+        shape_type dims(shape.begin(), shape.end());
+        std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
+        typename container::strides_type strides(dims.size());
+        typename container::backstrides_type backstrides(dims.size());
+        xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
+        data_.resize(size);  // the last that may throw
+        std::swap(container::shape_impl(), dims);
+        std::swap(container::strides_impl(), strides);
+        std::swap(container::backstrides_impl(), backstrides);
+    }
+
+    /// In place another shape of as many elements; one dim may be -1 and follows from the others.
+    /// errors   ShapeError if the number of elements differs
+    template <class Shape = std::initializer_list<std::ptrdiff_t>>
+    Tensor& reshape(Shape const& shape) {
+        shape_type dims(shape.begin(), shape.end());
+        auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
+        if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
+            *open = 1;
+            std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
+            *open = rest == 0 ? 0 : this->size() / rest;
+        }
+        if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
+            throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
+        }
+        resize(dims);
+        return *this;
+    }
+
+    /// Elements per row: the product of all dims but the first.
+    std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
+
+    /// The elements of row `i`.
+    /// errors   IndexError unless i < shape(0); ShapeError for rank 0
+    std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+    std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
+
+    void swap(Tensor& other) noexcept {
+        std::swap(container::shape_impl(), other.container::shape_impl());
+        std::swap(container::strides_impl(), other.container::strides_impl());
+        std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+        std::swap(data_, other.data_);
+    }
+
+    // In place, where xtensor would evaluate into new memory and leave the aliases behind.
+    // errors   ShapeError if the result would have another shape
+    using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
+    using semantic::operator&=, semantic::operator|=, semantic::operator^=;
+    template <class S>
+    requires own_scalar<S> Tensor& operator+=(S const& x) { return write(*this + x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator-=(S const& x) { return write(*this - x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator*=(S const& x) { return write(*this * x); }
+    template <class S>
+    requires own_scalar<S> Tensor& operator/=(S const& x) { return write(*this / x); }
+    template <class E>
+    Tensor& operator+=(xt::xexpression<E> const& e) {
+        return write(*this + e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator-=(xt::xexpression<E> const& e) {
+        return write(*this - e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator*=(xt::xexpression<E> const& e) {
+        return write(*this * e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator/=(xt::xexpression<E> const& e) {
+        return write(*this / e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator%=(xt::xexpression<E> const& e) {
+        return write(*this % e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator&=(xt::xexpression<E> const& e) {
+        return write(*this & e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator|=(xt::xexpression<E> const& e) {
+        return write(*this | e.derived_cast());
+    }
+    template <class E>
+    Tensor& operator^=(xt::xexpression<E> const& e) {
+        return write(*this ^ e.derived_cast());
+    }
+
+private:
+    friend class xt::xcontainer<Tensor>;
+    detail::Storage<T>& storage_impl() noexcept { return data_; }
+    detail::Storage<T> const& storage_impl() const noexcept { return data_; }
+
+    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const {
+        Tensor t;
+        t.data_ = data_.alias(begin, size);
+        t.container::resize(shape, true);
+        return t;
+    }
+
+    Tensor& write(Tensor const& result) {
+        if (result.shape() != this->shape()) {
+            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
+                             detail::shape_text(this->shape()));
+        }
+        std::copy_n(result.data_.data(), result.size(), data_.data());
+        return *this;
+    }
+
+    static void check_rank(std::size_t rank) {
+        if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
+    }
+    std::size_t checked_rows() const {
+        if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+        return this->shape()[0];
+    }
+    std::size_t checked_row(std::size_t i) const {
+        std::size_t const rows = checked_rows();
+        if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+        return i;
+    }
+
+    detail::Storage<T> data_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/ids.hpp: Ids, what functions take where they want row numbers.
+
+#include <ranges>
+
+namespace rowan::inline v0 {
+
+/// An integer type that row numbers may have.
+template <class I>
+concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
+
+/// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
+/// requires   as a parameter only: it refers to the caller's memory, for a braced list to the end of the expression
+template <>
+class Ids<Cpu> {
+public:
+    using shape_type = Tensor<std::int64_t>::shape_type;
+
+    Ids() : shape_{0} {}
+    Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
+
+    template <id_type I>
+    Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
+        shape_ = ids.shape();
+    }
+
+    template <std::ranges::contiguous_range R>
+    requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
+        (!xt::is_xexpression<R>::value)Ids(R const& ids)
+        : size_(std::ranges::size(ids)), shape_{size_} {
+        if constexpr (sizeof(std::ranges::range_value_t<R>) == 8) {
+            wide_ = std::ranges::data(ids);
+        } else {
+            narrow_ = std::ranges::data(ids);
+        }
+    }
+
+    std::size_t size() const noexcept { return size_; }
+    shape_type const& shape() const noexcept { return shape_; }
+    std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
+
+    /// Calls f with a span of the ids as they are, int32 or int64.
+    template <class F>
+    decltype(auto) visit(F&& f) const {
+        if (narrow_ != nullptr) return f(std::span(narrow_, size_));
+        return f(std::span(wide_, size_));
+    }
+
+    /// Where the ids lie, to see whether a call would write over them.
+    std::span<std::byte const> bytes() const {
+        return visit([](auto list) { return std::as_bytes(list); });
+    }
+
+private:
+    std::int64_t const* wide_ = nullptr;
+    std::int32_t const* narrow_ = nullptr;
+    std::size_t size_ = 0;
+    shape_type shape_;
+};
+
+namespace detail {
+
+/// Every id must be in [0, bound); the error names the first that is not.
+/// cost     one pass, in parallel where there are many
+inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
+    auto const limit = static_cast<std::uint64_t>(bound);
+    ids.visit([&](auto list) {
+        std::atomic<bool> good{true};
+        parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
+            bool bad = false;  // no early exit: the loop vectorises
+            for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
+            if (bad) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (static_cast<std::uint64_t>(std::int64_t{list[i]}) < limit) ++i;
+        throw IndexError(field, i, list[i], bound);
+    });
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/core/memory_pool.hpp: MemoryPool, which keeps the memory that tensors let go of for the next ones.
+
+namespace rowan::inline v0 {
+
+/// Keeps the memory of tensors that are gone, and gives it to new ones: no call of the system, no page that the kernel must clear, which
+/// is half of what a large fresh result costs. A thread uses the pool while it has a Guard:
+///
+///     rowan::MemoryPool pool;
+///     rowan::MemoryPool::Guard const guard(pool);
+///     for (auto const& ids : batches) {
+///         auto const rows = rowan::gather(table, ids);  // from the second time on in the same memory
+///     }
+///
+/// Tensors may outlive guard and pool, and may be let go of by any thread.
+/// cost     a block is at most a quarter larger than what it holds, and from 4 MiB on fills whole huge pages. Batches of many sizes leave
+///          blocks of many sizes: give a bound where that is too much
+class MemoryPool {
+public:
+    /// `most`: how many bytes of free memory are kept; what is more goes to the system.
+    explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
+        : free_(new detail::FreeBlocks(most)) {}
+    MemoryPool(MemoryPool const&) = delete;
+    MemoryPool& operator=(MemoryPool const&) = delete;
+    ~MemoryPool() { free_->close(); }
+
+    /// The bytes of the memory that is free.
+    std::size_t kept() const noexcept { return free_->kept(); }
+    /// Gives free memory back to the system.
+    void clear() noexcept { free_->clear(); }
+
+    /// While it lives, this thread's tensors come from the pool, and not from one that it used before. It may not outlive the pool.
+    class [[nodiscard]] Guard {
+    public:
+        explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
+        Guard(Guard const&) = delete;
+        Guard& operator=(Guard const&) = delete;
+        ~Guard() { detail::current_pool() = before_; }
+
+    private:
+        detail::FreeBlocks* before_;
+    };
+
+private:
+    detail::FreeBlocks* free_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/rows.hpp: moving whole rows: prefetch, and copies that leave the caches alone.
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// How many rows ahead of their use rows of this size are asked for: 8 KiB, enough to have the memory's whole latency under way.
+inline std::size_t lookahead(std::size_t row_bytes) noexcept {
+    return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
+}
+
+/// Asks for `bytes` from `p` on, to be read (or written). Beyond 2 KiB the hardware has caught on.
+template <bool write>
+ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
+    constexpr int access = write ? 1 : 0;
+    auto const* line = static_cast<char const*>(p);
+    std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
+    for (; lines >= 4; lines -= 4, line += 256) {  // straight-line code: these loops are as hot as the arithmetic
+        __builtin_prefetch(line, access);
+        __builtin_prefetch(line + 64, access);
+        __builtin_prefetch(line + 128, access);
+        __builtin_prefetch(line + 192, access);
+    }
+    for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
+    asm volatile("");  // g++ drops calls of a function that only prefetches: it has no effect that it knows of
+}
+
+/// Copies of outputs larger than this go past the caches: the lines are not read first, and nothing else is driven out.
+inline constexpr std::size_t stream_from = std::size_t{8} << 20;
+
+/// memcpy past the caches; stream_end() must follow the last one.
+ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
+#ifdef __SSE2__
+    if (bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {
+        auto* out = static_cast<char*>(to);
+        auto const* in = static_cast<char const*>(from);
+        for (std::size_t i = 0; i < bytes; i += 64) {
+#if defined(__AVX512F__)
+            _mm512_stream_si512(reinterpret_cast<__m512i*>(out + i), _mm512_loadu_si512(in + i));
+#else
+            __m128i const a = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i));
+            __m128i const b = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 16));
+            __m128i const c = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 32));
+            __m128i const d = _mm_loadu_si128(reinterpret_cast<__m128i const*>(in + i + 48));
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i), a);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 16), b);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 32), c);
+            _mm_stream_si128(reinterpret_cast<__m128i*>(out + i + 48), d);
+#endif
+        }
+        return;
+    }
+#endif
+    std::memcpy(to, from, bytes);
+}
+
+/// Makes streamed rows visible to other threads.
+ROWAN_INLINE void stream_end() {
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/copy_rows.hpp: rows and blocks of rows copied from anywhere to anywhere, on several threads.
+
+namespace rowan::inline v0::detail {
+
+/// The sum of two numbers of rows. Rows of no elements take no memory, so there may be more of them than can be counted.
+inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
+    if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
+    throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
+}
+
+/// How a device copies rows.
+template <class D>
+struct RowCopies;
+
+template <>
+struct RowCopies<Cpu> {
+    template <class From, class To>
+    static void rows(Cpu exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+        if (bytes == 0) return;
+        std::size_t const ahead = lookahead(bytes);
+        bool const stream = n >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{256} << 10) / bytes + 64;
+        parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto asked = from;
+            auto target = to;
+            for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) prefetch_row<false>(asked(i), bytes);
+            for (std::size_t i = begin; i < end; ++i) {
+                if (i + ahead < end) prefetch_row<false>(asked(i + ahead), bytes);
+                if (stream) {
+                    stream_copy(target(i), source(i), bytes);
+                } else {
+                    std::memcpy(target(i), source(i), bytes);
+                }
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class From, class To>
+    static void blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                       To const& to) {
+        auto const rows = static_cast<std::size_t>(starts.back());
+        if (rows == 0 || bytes == 0) return;
+        bool const stream = rows >= stream_from / bytes;
+        std::size_t const grain = (std::size_t{1} << 20) / bytes + 1;
+        parallel_for(exec, rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto source = from;
+            auto target = to;
+            auto const at = [&](std::size_t i) { return static_cast<std::size_t>(starts[i]); };
+            auto const after = std::ranges::upper_bound(starts, static_cast<std::int64_t>(begin));
+            for (auto i = static_cast<std::size_t>(after - starts.begin()) - 1; begin < end; ++i) {
+                std::size_t const last = std::min(end, at(i + 1));
+                if (begin == last) continue;
+                std::size_t const skipped = (begin - at(i)) * bytes;
+                auto const* const in = reinterpret_cast<char const*>(source(i)) + skipped;
+                auto* const out = reinterpret_cast<char*>(target(i)) + skipped;
+                if (stream) {
+                    stream_copy(out, in, (last - begin) * bytes);
+                } else {
+                    std::memcpy(out, in, (last - begin) * bytes);
+                }
+                begin = last;
+            }
+            if (stream) stream_end();
+        });
+    }
+
+    template <class T>
+    static void take(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T),
+            [=](std::size_t i) { return from + static_cast<std::size_t>(index[i]) * width; },
+            [=](std::size_t i) { return to + i * width; });
+    }
+
+    template <class T>
+    static void put(Cpu exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+        rows(
+            exec, n, width * sizeof(T), [=](std::size_t i) { return from + i * width; },
+            [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+    template <class T, class From>
+    static void put_blocks(Cpu exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                           std::int64_t const* index, T* to) {
+        rows(exec, static_cast<std::size_t>(starts.back()), width * sizeof(T), RowsOfBlocks<From>{from, starts, width},
+             [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
+    }
+
+private:
+    /// Where a row of all blocks lies; best asked for in ascending order.
+    template <class From>
+    struct RowsOfBlocks {
+        From from;
+        std::span<std::int64_t const> starts;
+        std::size_t width;
+        std::size_t block = 0;
+
+        auto operator()(std::size_t i) {
+            auto const place = static_cast<std::int64_t>(i);
+            if (place < starts[block] || place >= starts[block + 1]) {
+                block = static_cast<std::size_t>(std::ranges::upper_bound(starts, place) - starts.begin()) - 1;
+            }
+            return from(block) + (i - static_cast<std::size_t>(starts[block])) * width;
+        }
+    };
+};
+
+/// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
+/// ascending i that may begin anywhere. A device has both called on the host.
+template <class D, class From, class To>
+void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
+    RowCopies<D>::rows(exec, n, bytes, from, to);
+}
+
+/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Threads share the rows, not
+/// the blocks, which may differ much in length.
+template <class D, class From, class To>
+void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
+                 To const& to) {
+    RowCopies<D>::blocks(exec, starts, bytes, from, to);
+}
+
+/// Copies n rows of `width` elements: row index[i] of `from` becomes row i of `to`. All are in the device's memory.
+template <class D, class T>
+void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::take(exec, n, width, from, index, to);
+}
+
+/// The inverse: row i of `from` becomes row index[i] of `to`.
+template <class D, class T>
+void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
+    RowCopies<D>::put(exec, n, width, from, index, to);
+}
+
+/// The same of rows that lie in blocks: block b, of starts[b + 1] - starts[b] rows, at from(b). `starts` are the host's.
+template <class D, class T, class From>
+void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
+                std::int64_t const* index, T* to) {
+    RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/on_device.hpp: new tensors and uploaded numbers, for code that is written once for all devices.
+
+namespace rowan::inline v0::detail {
+
+template <class D>
+inline constexpr bool is_cpu = std::same_as<D, Cpu>;
+
+/// Does a recurrent net run a batch on this device as a whole? On the host it runs in parts, for threads; a device whose products have the
+/// host's bits keeps to these, for the order of sums. Others gain nothing by them: its header specialises this.
+template <class D>
+inline constexpr bool runs_whole = false;
+
+/// A tensor that is not initialised, made by a call on `exec`.
+template <class T, class D>
+Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
+    if constexpr (is_cpu<D>) {
+        return Tensor<T>::from_shape(shape);
+    } else {
+        return Tensor<T, D>::from_shape(exec, shape);
+    }
+}
+
+template <class T, class D>
+Tensor<T, D> new_zeros(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
+    if constexpr (is_cpu<D>) {
+        return Tensor<T>::zeros(shape);
+    } else {
+        return Tensor<T, D>::zeros(exec, shape);
+    }
+}
+
+/// What the host has computed, where the device wants it.
+template <class T, class D>
+Tensor<T, D> placed(D const& exec, Tensor<T> host) {
+    if constexpr (is_cpu<D>) {
+        return host;
+    } else {
+        return Tensor<T, D>(exec, host);
+    }
+}
+
+/// How a call that was given no execution runs: where the tensor was made.
+template <class T, class D>
+D exec_of(Tensor<T, D> const& tensor) {
+    if constexpr (is_cpu<D>) {
+        return Cpu{};
+    } else {
+        return tensor.device();
+    }
+}
+
+/// Numbers that the host has computed, where a call on the device reads them, while it is enqueued.
+template <class T, class D>
+class OnDevice;
+
+template <class T>
+class OnDevice<T, Cpu> {
+public:
+    OnDevice(Cpu, std::span<T const> host) : data_(host.data()) {}
+    T const* data() const noexcept { return data_; }
+
+private:
+    T const* data_;
+};
+
+/// How the host does its part of a call on `exec`.
+template <class D>
+Cpu host_exec(D const& exec) {
+    if constexpr (is_cpu<D>) {
+        return exec;
+    } else {
+        static_cast<void>(exec);
+        return Cpu{};
+    }
+}
+
+/// Numbers that the host must know, such as lengths, wherever they are.
+template <class D>
+class HostIds;
+
+template <>
+class HostIds<Cpu> {
+public:
+    HostIds(Cpu, Ids<> ids) : ids_(ids) {}
+    operator Ids<> const&() const noexcept { return ids_; }
+
+private:
+    Ids<> ids_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/arguments.hpp: the checks of arguments that several functions share.
+
+#include <functional>
+
+namespace rowan::inline v0::detail {
+
+inline void check_finite(char const* field, double value) {
+    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
+}
+
+/// The rank is at least 1.
+template <class T, class D>
+void check_rows(char const* field, Tensor<T, D> const& tensor) {
+    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+}
+
+template <class T, class D>
+void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
+    check_rows(field, tensor);
+    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
+        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+    }
+}
+
+/// All dims but the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
+    auto const& shape = tensor.shape();
+    like[0] = shape[0];
+    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+
+inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
+    std::less<> const before;  // a total order, also of unrelated pointers
+    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+/// What is written shares no memory with what is read meanwhile.
+inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
+                        std::span<std::byte const> from) {
+    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+}
+
+template <class T, class D>
+std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
+    return std::as_bytes(std::span(tensor.data(), tensor.size()));
+}
+
+/// No two tensors share memory; the names are theirs, in order.
+template <class Names, class... T, class... D>
+void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
+        }
+    }
+}
+
+/// The number of rows as the height of a SelectedRows.
+template <class T, class D>
+std::int64_t height_of(Tensor<T, D> const& tensor) {
+    return static_cast<std::int64_t>(tensor.shape()[0]);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/joined_rows.hpp: rows taken from a tensor, and tensors joined along their rows, on any device.
+
+namespace rowan::inline v0::detail {
+
+/// Row i of the result is row from[i].
+template <class T, class D>
+Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
+    auto shape = x.shape();
+    shape[0] = from.size();
+    auto out = new_tensor<T>(exec, shape);
+    OnDevice<std::int64_t, D> const index(exec, from);
+    take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
+    return out;
+}
+
+/// Room for the rows of all of n tensors, of which at(k) is the k-th.
+/// errors   ShapeError if trailing dims differ
+template <class T, class D, class At>
+Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
+    auto shape = at(0).shape();
+    shape[0] = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        Tensor<T, D> const& x = at(k);
+        check_rows("value", x);
+        check_trailing("value", x, at(0).shape());
+        shape[0] += x.shape()[0];
+    }
+    return new_tensor<T>(exec, shape);
+}
+
+/// The rows of all, one after the other.
+template <class T, class D, class At>
+Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
+    auto all = room_for_rows<T>(exec, n, at);
+    if constexpr (is_cpu<D>) {
+        T* to = all.data();
+        for (std::size_t k = 0; k < n; ++k) to = std::copy_n(at(k).data(), at(k).size(), to);
+    } else {
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t k = 0; k < n; ++k) starts.push_back(starts.back() + height_of(at(k)));
+        std::size_t const width = all.row_size();
+        copy_blocks(
+            exec, starts, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
+            [&](std::size_t k) { return all.data() + static_cast<std::size_t>(starts[k]) * width; });
+    }
+    return all;
+}
+
+/// Row i of the k-th becomes row to[k][i], all of which must be filled.
+/// errors   ShapeError if one has another number of rows than places for them
+template <class T, class D, class At>
+Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
+                            std::span<std::span<std::int64_t const> const> to) {
+    auto all = room_for_rows<T>(exec, n, at);
+    for (std::size_t k = 0; k < n; ++k) {
+        check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
+        OnDevice<std::int64_t, D> const index(exec, to[k]);
+        put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
+    }
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/var_spec.hpp: VarSpec, what is known of a variable before it has a value.
+
+#include <ostream>
+
+namespace rowan::inline v0 {
+
+/// A dim that is not known yet, such as the number of rows of the next batch.
+inline constexpr std::int64_t UNK = -1;
+
+/// The kinds of variables, with their numbers in descriptors.
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+
+/// Up to eight dims, each a count or UNK.
+class Dims {
+public:
+    static constexpr std::size_t max_rank = 8;
+
+    constexpr Dims() = default;
+    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
+    constexpr Dims(std::initializer_list<std::int64_t> dims) {
+        for (std::int64_t const dim : dims) push_back(dim);
+    }
+
+    constexpr void push_back(std::int64_t dim) {
+        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
+        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        dims_[rank_++] = dim;
+    }
+
+    constexpr std::size_t size() const noexcept { return rank_; }
+    constexpr bool empty() const noexcept { return rank_ == 0; }
+    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
+    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
+    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
+    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
+
+    /// The product of the dims from `first` on, UNK if one of them is.
+    constexpr std::int64_t product_from(std::size_t first) const noexcept {
+        std::int64_t product = 1;
+        for (std::size_t i = first; i < rank_; ++i) {
+            if (dims_[i] == UNK) return UNK;
+            product *= dims_[i];
+        }
+        return product;
+    }
+
+    friend constexpr bool operator==(Dims const&, Dims const&) = default;
+
+    /// [UNK, 640, 480]
+    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
+        char const* comma = "[";
+        for (std::int64_t const dim : dims) {
+            out << comma;
+            dim == UNK ? out << "UNK" : out << dim;
+            comma = ", ";
+        }
+        return out << (dims.empty() ? "[]" : "]");
+    }
+
+private:
+    std::array<std::int64_t, max_rank> dims_{};
+    std::size_t rank_ = 0;
+};
+
+/// Kind, element type, dims and levels of sequences of a variable.
+struct VarSpec {
+    VarType type = VarType::LOD_TENSOR;
+    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
+    Dims dims;                                       ///< of a SelectedRows those that it stands for
+    std::size_t lod_level = 0;
+
+    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+};
+
+/// Is it the number of one of rowan's integral element types, bool among them?
+constexpr bool is_integral(std::int32_t wire) noexcept {
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
+           wire == dtype<bool>::wire;
+}
+
+/// The specs of a Tensor or LoDTensor, and of a SelectedRows.
+template <class T>
+constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
+    static_assert(element<T>, "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
+}
+template <class T>
+constexpr VarSpec selected_rows_spec(Dims dims) {
+    static_assert(element<T>, "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+/// "f32", or of a type of the user's "element type 1000".
+inline std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+/// "LoDTensor<f32>", as Value::kind() says it.
+inline std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+/// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    text.append("<").append(dtype<T>::name).append(">");
+    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
+    return text;
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "of a type of the user's"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct LodAccess;
+
+/// Lists of numbers, which may be looked at twice.
+template <class R>
+concept id_lists = std::ranges::sized_range<R const> && std::ranges::forward_range<R const> &&
+    std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>>;
+
+/// A list of numbers has rank 1.
+inline void check_list(std::string const& field, Ids<> const& list) {
+    if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
+}
+
+/// IndexError unless 0 <= list[i] <= most.
+inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
+    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
+}
+
+}  // namespace detail
+
+/// How the rows of a batch form sequences, those longer sequences, and so on: one list of offsets for each level.
+///
+///     level 0   0       2                 5     2 paragraphs, of 2 and 3 sentences
+///     level 1   0   3   9   11   17   20        5 sentences, of 3, 6, 2, 6 and 3 words
+///     rows      0 … 2 3 … 8 9 10 11…16 17…19    20 words
+///
+/// Offsets are relative: those of level i count the sequences of level i + 1, the last level's count rows. Sequences may be empty at
+/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets. Those of a level lie one after the other
+/// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
+class Lod {
+public:
+    static constexpr std::size_t max_levels = 16;
+
+    /// No levels: rows that form no sequences.
+    Lod() = default;
+
+    Lod(Lod const&) = default;
+    Lod(Lod&& other) noexcept
+        : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
+    Lod& operator=(Lod other) noexcept {
+        memory_.swap(other.memory_);
+        levels_ = other.levels_;
+        offsets_ = other.offsets_;
+        return *this;
+    }
+    ~Lod() = default;
+
+    /// Takes offsets, one list for each level.
+    /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
+    ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
+    /// cost     one block for all offsets
+    Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+
+    template <detail::id_lists R>
+    requires(!std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels) {
+        build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
+            if (list.size() == 0) throw LodError(level, 0, 0, "is missing: a level has at least the offset 0");
+            for (std::size_t i = 0; i < list.size(); ++i) offsets[i] = list[i];
+            check(level, {offsets, list.size()});
+            return list.size();
+        });
+    }
+
+    /// Takes the lengths of the sequences of each level.
+    /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
+    static Lod from_lengths(std::initializer_list<Ids<>> levels) {
+        return from_lengths(std::span(levels.begin(), levels.size()));
+    }
+
+    template <detail::id_lists R>
+    static Lod from_lengths(R const& levels) {
+        Lod lod;
+        lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
+            offsets[0] = 0;
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, and should be a length");
+                if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
+                    throw LodError(level, i, list[i], "is a length that makes the sum overflow");
+                }
+                offsets[i + 1] = offsets[i] + list[i];
+            }
+            return list.size() + 1;
+        });
+        return lod;
+    }
+
+    /// One level of `sequences` sequences, row i belonging to sequence row_ids[i].
+    /// errors   IndexError if row_ids descend or one is not in [0, sequences); ShapeError if they are a tensor of another rank than 1 or
+    ///          so many offsets cannot be; std::bad_alloc
+    /// cost     16 bytes for each sequence while it works, 8 in the end
+    static Lod from_row_ids(Ids<> row_ids, Height sequences) {
+        detail::check_list("row_ids", row_ids);
+        detail::check_ids(Cpu{}, "row_ids", row_ids, sequences);
+        std::size_t const offsets = static_cast<std::size_t>(std::int64_t{sequences}) + 1;
+        detail::checked_size("offsets", std::array{offsets}, sizeof(std::int64_t));
+        std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
+        for (std::size_t i = 0; i < row_ids.size(); ++i) {
+            if (i > 0 && row_ids[i] < row_ids[i - 1]) {
+                throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
+            }
+            ++lengths[static_cast<std::size_t>(row_ids[i])];
+        }
+        return from_lengths({lengths});
+    }
+
+    std::size_t levels() const noexcept { return levels_; }
+    bool empty() const noexcept { return levels_ == 0; }
+
+    /// The offsets of a level, one more than it has sequences.
+    /// errors   IndexError if level is not in [0, levels())
+    std::span<std::int64_t const> operator[](std::size_t level) const {
+        check_level(level);
+        return offsets_[level];
+    }
+
+    /// How many sequences a level has.
+    std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
+
+    /// How many rows the last level covers; 0 without levels.
+    std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
+
+    /// The lengths of the sequences of a level.
+    std::vector<std::int64_t> lengths(std::size_t level) const {
+        auto const offsets = (*this)[level];
+        std::vector<std::int64_t> lengths(offsets.size() - 1);
+        for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
+        return lengths;
+    }
+
+    /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    std::vector<std::vector<std::int64_t>> absolute() const {
+        std::vector<std::vector<std::int64_t>> rows(levels_);
+        for (std::size_t level = levels_; level-- > 0;) {
+            for (std::int64_t const e : offsets_[level]) {
+                rows[level].push_back(level + 1 == levels_ ? e : rows[level + 1][static_cast<std::size_t>(e)]);
+            }
+        }
+        return rows;
+    }
+
+    /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
+    /// errors   IndexError unless begin <= end <= levels()
+    Lod slice_levels(std::size_t begin, std::size_t end) const {
+        detail::check_range("slice_levels", begin, end, levels_);
+        Lod lod;
+        lod.memory_ = memory_;
+        lod.levels_ = end - begin;
+        std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
+        return lod;
+    }
+
+    /// errors   IndexError if level is not in [0, levels())
+    void check_level(std::size_t level) const {
+        if (level >= levels_)
+            throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+    }
+
+    /// errors   LodError unless there are no levels or the last ends with `rows`
+    void check_rows(std::size_t rows) const {
+        if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
+        throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
+                       "is not " + std::to_string(rows) + ", the number of rows");
+    }
+
+    friend bool operator==(Lod const& a, Lod const& b) noexcept {
+        return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
+    }
+
+    /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
+    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) {
+        char const* comma = "";
+        out << '{';
+        for (auto const offsets : lod.all()) {
+            out << std::exchange(comma, ", ") << '{';
+            for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
+            out << '}';
+        }
+        return out << '}';
+    }
+
+private:
+    friend struct detail::LodAccess;
+
+    std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
+
+    static void check(std::size_t level, std::span<std::int64_t const> offsets) {
+        if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
+        for (std::size_t i = 1; i < offsets.size(); ++i) {
+            if (offsets[i] >= offsets[i - 1]) continue;
+            throw LodError(level, i, offsets[i],
+                           "is less than the offset before it, " + std::to_string(offsets[i - 1]));
+        }
+    }
+
+    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences) {
+        if (static_cast<std::size_t>(offsets.back()) == sequences) return;
+        throw LodError(level, offsets.size() - 1, offsets.back(),
+                       "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
+    }
+
+    // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
+    template <class R, class Fill>
+    void build(R const& levels, Fill const& fill) {
+        std::size_t const count = std::ranges::size(levels);
+        if (count > max_levels) {
+            throw LodError(max_levels, 0, static_cast<std::int64_t>(count),
+                           "levels are more than " + std::to_string(max_levels));
+        }
+        std::size_t size = 0;
+        for (std::size_t at = 0; auto const& level : levels) {
+            Ids<> const list(level);
+            detail::check_list("lod[" + std::to_string(at) + "]", list);
+            size += list.size() + 1;
+            ++at;
+        }
+        auto const block = std::make_shared_for_overwrite<std::int64_t[]>(size);
+        std::int64_t* next = block.get();
+        for (auto const& level : levels) {
+            std::size_t const n = fill(levels_, Ids<>(level), next);
+            offsets_[levels_] = {next, n};
+            if (levels_ > 0) check_end(levels_ - 1, offsets_[levels_ - 1], n - 1);
+            ++levels_;
+            next += n;
+        }
+        memory_ = block;
+    }
+
+    std::shared_ptr<void const> memory_;  // keeps the offsets alive
+    std::size_t levels_ = 0;
+    std::array<std::span<std::int64_t const>, max_levels> offsets_;
+};
+
+namespace detail {
+
+/// What rowan's own algorithms may do: make a Lod of offsets that are right because of where they come from.
+struct LodAccess {
+    /// `memory` keeps the offsets alive.
+    template <class Levels>
+    static Lod make(std::shared_ptr<void const> memory, Levels const& levels) {
+        Lod lod;
+        lod.memory_ = std::move(memory);
+        for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
+        return lod;
+    }
+    /// The same of offsets that may be wrong.
+    /// errors   LodError, as the constructor of Lod
+    template <class Levels>
+    static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {
+        Lod lod = make(std::move(memory), levels);
+        for (std::size_t l = 0; l < lod.levels_; ++l) {
+            Lod::check(l, lod.offsets_[l]);
+            if (l > 0) Lod::check_end(l - 1, lod.offsets_[l - 1], lod.offsets_[l].size() - 1);
+        }
+        return lod;
+    }
+    static std::shared_ptr<void const> const& memory(Lod const& lod) { return lod.memory_; }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/lod_tensor.hpp: LoDTensor<T, Device>, a batch of sequences of different lengths, without padding.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How many levels of sequences a list has: 0 for a list of numbers, 1 for a list of those.
+template <class R>
+inline constexpr std::size_t list_levels = [] {
+    if constexpr (std::ranges::range<std::ranges::range_value_t<R>>) {
+        return 1 + list_levels<std::ranges::range_value_t<R>>;
+    } else {
+        return std::size_t{0};
+    }
+}();
+
+}  // namespace detail
+
+/// The rows of a batch one after the other, and a Lod that cuts them into sequences.
+///
+///     lod {{0, 3, 3, 5}}     value [a b c d e]     stands for   [a b c]  []  [d e]
+///
+/// `value` may have any rank from 1 on where there are levels; its first dim counts the rows. A copy is deep; share() sees the same rows.
+/// The Lod stays in the memory of the host, wherever the rows are.
+template <class T, class Device>
+class LoDTensor {
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T, Device>::shape_type;
+
+    /// No rows, no levels.
+    LoDTensor() = default;
+
+    /// A tensor whose rows form no sequences.
+    LoDTensor(Tensor<T, Device> value) : value_(std::move(value)) {}
+
+    /// shapes   value [n, ...], lod of n rows
+    /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
+    LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
+
+    /// One level of sequences, each given by its rows.
+    /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
+    /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
+    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences) {
+        return from_sequences(std::span(sequences.begin(), sequences.size()));
+    }
+    template <std::ranges::forward_range R>
+    static LoDTensor from_sequences(R const& sequences) {
+        std::vector<std::int64_t> lengths;
+        shape_type shape{0};
+        Device exec{};
+        for (Tensor<T, Device> const& s : sequences) {
+            std::string name = "sequences[";
+            name.append(std::to_string(lengths.size())).append("]");
+            detail::check_rows(name.c_str(), s);
+            if (lengths.empty()) {
+                shape = s.shape();
+                exec = detail::exec_of(s);
+            }
+            detail::check_trailing(name.c_str(), s, shape);
+            lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+        }
+        auto lod = Lod::from_lengths({lengths});
+        shape[0] = static_cast<std::size_t>(lod.rows());
+        auto value = detail::new_tensor<T>(exec, shape);
+        if constexpr (detail::is_cpu<Device>) {
+            T* to = value.data();
+            for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+        } else {
+            std::vector<Tensor<T, Device>> parts;
+            for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
+            std::size_t const width = value.row_size();
+            detail::copy_blocks(
+                exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+                [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
+        }
+        return {std::move(value), std::move(lod)};
+    }
+
+    /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
+    /// shapes   value [number of elements in all]
+    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
+        return from_nested(std::span(lists.begin(), lists.size()));
+    }
+    template <std::ranges::forward_range R>
+    static LoDTensor from_nested(R const& lists) {
+        static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
+                      "rowan::LoDTensor::from_nested: takes lists of lists");
+        std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
+        std::vector<T> flat;
+        flatten(lists, lengths.data(), flat);
+        auto value = Tensor<T>::from_shape({flat.size()});
+        std::copy(flat.begin(), flat.end(), value.data());
+        return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+    }
+
+    /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
+    Tensor<T, Device> const& value() const noexcept { return value_; }
+    Tensor<T, Device>& value() noexcept { return value_; }
+    Lod const& lod() const noexcept { return lod_; }
+    shape_type const& shape() const noexcept { return value_.shape(); }
+
+    /// Other sequences of the same rows; no levels drops them.
+    /// errors   as the constructor, with the tensor as it was
+    void set_lod(Lod lod) {
+        LoDTensor(value_.share(), lod);
+        lod_ = std::move(lod);
+    }
+
+    /// An alias: the same rows and sequences.
+    LoDTensor share() const {
+        LoDTensor alias(value_.share());
+        alias.lod_ = lod_;
+        return alias;
+    }
+
+    /// How many sequences the first level has, or rows where there are no levels.
+    std::size_t size() const {
+        if (!lod_.empty()) return lod_.sequences(0);
+        detail::check_rows("value", value_);
+        return value_.shape()[0];
+    }
+
+    /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
+    /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
+    ///            batch that read returns is gone; `Tensor<float> rows = steps.read(t);` is right, and an alias
+    operator Tensor<T, Device> const&() const& noexcept { return value_; }
+    operator Tensor<T, Device>&() & noexcept { return value_; }
+    operator Tensor<T, Device>&&() && noexcept {
+        lod_ = Lod();
+        return std::move(value_);
+    }
+
+    /// The same sequences and equal rows.
+    friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
+        return a.lod_ == b.lod_ && a.value_ == b.value_;
+    }
+
+    /// Asks again what the constructor asked.
+    void check() const {
+        if (lod_.empty()) return;
+        detail::check_rows("value", value_);
+        lod_.check_rows(value_.shape()[0]);
+    }
+
+private:
+    template <class R>
+    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
+        for (auto const& list : lists) {
+            lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
+            if constexpr (detail::list_levels < R >> 1) {
+                flatten(list, lengths + 1, flat);
+            } else {
+                for (T x : list) flat.push_back(x);
+            }
+        }
+    }
+
+    Tensor<T, Device> value_;
+    Lod lod_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
+
+namespace rowan::inline v0::detail {
+
+/// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
+template <class T, class D, class Pick>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+    Lod const& lod = x.lod();
+    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
+    std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
+    std::vector<std::int64_t> starts{0};    // and in the result
+    starts.reserve(count + 1);
+    for (std::size_t j = 0; j < count; ++j) {
+        auto begin = static_cast<std::int64_t>(pick(j));
+        std::int64_t end = begin + 1;
+        for (std::size_t l = 0; l < lod.levels(); ++l) {
+            auto const offsets = lod[l];
+            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
+                lengths[l].push_back(offsets[q + 1] - offsets[q]);
+            }
+            begin = offsets[static_cast<std::size_t>(begin)];
+            end = offsets[static_cast<std::size_t>(end)];
+        }
+        from[j] = begin;
+        starts.push_back(starts.back() + end - begin);
+    }
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto value = new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    T const* const data = x.value().data();
+    T* const to = value.data();
+    if (lod.empty()) {
+        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
+        return value;
+    }
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
+        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
+
+namespace rowan::inline v0 {
+
+/// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
+struct SubLod {
+    Lod lod;
+    std::int64_t row_begin = 0;
+    std::int64_t row_end = 0;
+};
+
+/// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
+/// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
+/// cost     O(offsets of the result)
+inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+    detail::check_range("sequences", begin, end, lod.sequences(level));
+    std::vector<std::vector<std::int64_t>> levels;
+    for (; level < lod.levels(); ++level) {
+        auto const part = lod[level].subspan(begin, end - begin + 1);
+        auto& offsets = levels.emplace_back(part.begin(), part.end());
+        for (std::int64_t& offset : offsets) offset -= part.front();
+        begin = static_cast<std::size_t>(part.front());
+        end = static_cast<std::size_t>(part.back());
+    }
+    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+/// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
+/// errors   as sub_lod
+template <class T, class Device>
+LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
+                                     std::size_t end) {
+    x.check();
+    auto part = sub_lod(x.lod(), level, begin, end);
+    return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
+            std::move(part.lod)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, batches made longer, cut and joined.
+
+namespace rowan::inline v0 {
+
+/// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
+/// errors   ShapeError if the number of levels differs or lengths are a tensor of another rank than 1; LodError as in Lod::from_lengths
+template <detail::id_lists R>
+Lod append_lengths(Lod const& lod, R const& more) {
+    if (lod.empty()) return Lod::from_lengths(more);
+    std::size_t const levels = std::ranges::size(more);
+    if (levels != lod.levels())
+        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
+    std::vector<std::vector<std::int64_t>> lengths;
+    for (auto const& level : more) {
+        Ids<> const list(level);
+        std::string name = "lengths[";
+        detail::check_list(name.append(std::to_string(lengths.size())).append("]"), list);
+        auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
+        for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
+    }
+    return Lod::from_lengths(lengths);
+}
+inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+    return append_lengths(lod, std::span(more.begin(), more.size()));
+}
+
+namespace detail {
+
+/// First-level sequences [begin, end), or rows where there are no levels, as an alias.
+template <class T, class D>
+LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
+    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
+}
+
+}  // namespace detail
+
+/// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
+/// to the last one. Their rows are aliases of those of x.
+/// errors   ShapeError if count is less than 1
+template <class T, class Device, std::integral N>  // so that braces are sizes
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
+    x.check();
+    if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
+    std::size_t const size = x.size();
+    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(parts);
+    for (std::size_t k = 0; k < parts; ++k) {
+        std::size_t const begin = size / parts * k;
+        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
+        batches.push_back(detail::part_of(x, begin, end));
+    }
+    return batches;
+}
+
+/// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
+/// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
+/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
+template <class T, class Device>
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
+    x.check();
+    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
+    Ids<> const& counts = on_host;
+    detail::check_list("sizes", counts);
+    std::size_t const size = x.size();
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(counts.size());
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        auto const left = static_cast<std::int64_t>(size - begin);
+        detail::check_at_most("sizes", counts, k, left);
+        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
+        batches.push_back(detail::part_of(x, begin, end));
+        begin = end;
+    }
+    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
+    return batches;
+}
+
+/// Joins batches: the sequences of the first, then those of the second, and so on.
+/// shapes   batches of n_i rows -> one of Σ n_i
+/// errors   ShapeError if there are none, levels or trailing dims differ, or there are more than 2^63 - 1 rows
+/// cost     one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
+    if (batches.empty()) throw ShapeError("batches", "none", "at least one");
+    std::size_t const levels = batches[0].lod().levels();
+    std::vector<std::vector<std::int64_t>> lengths(levels);
+    std::vector<std::int64_t> rows{0};
+    for (std::size_t k = 0; k < batches.size(); ++k) {
+        std::string const name = "batches[" + std::to_string(k) + "]";
+        batches[k].check();
+        if (batches[k].lod().levels() != levels) {
+            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
+                             std::to_string(levels));
+        }
+        detail::check_rows(name.c_str(), batches[k].value());
+        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const more = batches[k].lod().lengths(l);
+            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
+        }
+        rows.push_back(
+            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
+    }
+    auto shape = batches[0].shape();
+    shape[0] = static_cast<std::size_t>(rows.back());
+    auto value = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = value.row_size();
+    detail::copy_blocks(
+        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
+        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
+    return merge_batches(Device{}, batches);
+}
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
+    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
+}
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
+    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/value.hpp: Value, what a variable holds at run time.
+
+namespace rowan::inline v0 {
+
+/// A LoDTensor, a SelectedRows, a TensorArray or any other movable object, or nothing.
+class Value {
+public:
+    Value() = default;
+
+    bool empty() const noexcept { return holder_ == nullptr; }
+
+    template <class V>
+    bool is() const noexcept {
+        return !empty() && holder_->type == &type_of<V>;
+    }
+
+    /// What is held.
+    /// errors   TypeError if that is no V
+    template <class V>
+    V& get() {
+        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
+        return static_cast<Holder<V>&>(*holder_).value;
+    }
+    template <class V>
+    V const& get() const {
+        return const_cast<Value&>(*this).get<V>();
+    }
+
+    /// Takes `value`, in the place of what was held.
+    /// cost     no allocation where a V was held before
+    template <class V>
+    requires(!std::is_reference_v<V>) void set(V&& value) {
+        if (holder_ == nullptr || holder_->type != &type_of<V>) {
+            holder_ = std::make_unique<Holder<V>>(std::move(value));
+        } else {
+            static_cast<Holder<V>&>(*holder_).value = std::move(value);
+        }
+    }
+
+    /// An alias: a value that sees the same elements.
+    /// errors   TypeError if what is held cannot be shared
+    Value share() const {
+        if (empty()) return {};
+        Value alias;
+        alias.holder_ = holder_->share();
+        return alias;
+    }
+
+    /// A deep copy.
+    /// errors   TypeError if what is held cannot be shared
+    Value copy() const {
+        if (empty()) return {};
+        Value copy;
+        copy.holder_ = holder_->copy();
+        return copy;
+    }
+
+    /// The sum of two TensorArrays, slot by slot: what only one of them has is an alias.
+    /// errors   TypeError for anything else; ShapeError if slots differ in shape
+    Value add_slots(Value const& other) const { return held().add_slots(other); }
+
+    // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
+    // throw a TypeError for anything else. `device` is what operators run on.
+
+    std::size_t rows() const { return held().rows(); }
+    Lod const& lod() const { return held().lod(); }
+    /// The number of parts.
+    std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
+    /// An alias with other levels.
+    Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
+    /// An alias of parts [begin, end).
+    Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
+    /// Part i of the result is part from[i].
+    Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
+    /// The parts of all, one after the other.
+    static Value concat(void const* device, std::span<Value* const> values) {
+        if (values.empty()) throw ShapeError("values", "0", "at least 1");
+        return values[0]->held().concat(device, values);
+    }
+    /// Part i of values[k] becomes part to[k][i] of the result, all of which must be filled.
+    static Value scatter(void const* device, std::span<Value* const> values,
+                         std::span<std::span<std::int64_t const> const> to) {
+        if (values.empty()) throw ShapeError("values", "0", "at least 1");
+        return values[0]->held().scatter(device, values, to);
+    }
+
+    /// Number, name and size of the element type, the dims, and the bytes, which may be written; none of a value in the memory of a device.
+    struct Elements {
+        std::int32_t dtype;
+        std::string_view type;
+        std::size_t element_size;
+        std::vector<std::int64_t> dims;
+        std::span<std::byte> bytes;
+    };
+    Elements elements() { return held().elements(); }
+
+    /// The value in the memory of the host: an alias if it is there, else a copy.
+    Value on_host() const { return held().on_host(); }
+    /// Calls f to write the bytes of all elements, wherever they are; what they were is not known to it.
+    void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
+
+    /// Lets go of what is held, and of its memory.
+    void clear() noexcept { holder_.reset(); }
+
+    /// "LoDTensor<f32>", "nothing"
+    std::string kind() const { return empty() ? std::string("nothing") : holder_->name(); }
+
+private:
+    template <class V>
+    static constexpr char type_of = 0;  // its address is the type's identity
+
+    template <class V>
+    static Value of(V&& value) {
+        Value v;
+        v.set(std::move(value));
+        return v;
+    }
+
+    struct Base {
+        explicit Base(char const* identity) : type(identity) {}
+        virtual ~Base() = default;
+        // From the pool that tensors come from, where there is one.
+        static void* operator new(std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
+        static void operator delete(void* block, std::size_t bytes) noexcept {
+            Allocator<std::byte>().deallocate(static_cast<std::byte*>(block), bytes);
+        }
+        virtual std::unique_ptr<Base> share() const = 0;
+        virtual std::unique_ptr<Base> copy() const { no_rows(); }
+        virtual std::string name() const = 0;
+        virtual Value add_slots(Value const&) const { throw TypeError("the value", name(), "a TensorArray"); }
+        virtual std::size_t rows() const { no_rows(); }
+        virtual Lod const& lod() const { no_rows(); }
+        virtual Value with_lod(Lod) const { no_rows(); }
+        virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
+        virtual Value gather(void const*, std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value concat(void const*, std::span<Value* const>) const { no_rows(); }
+        virtual Value scatter(void const*, std::span<Value* const>,
+                              std::span<std::span<std::int64_t const> const>) const {
+            no_rows();
+        }
+        virtual Elements elements() const { no_rows(); }
+        virtual Value on_host() const { no_rows(); }
+        virtual void write(std::function<void(std::span<std::byte>)> const&) { no_rows(); }
+        [[noreturn]] void no_rows() const { throw TypeError("the value", name(), "a LoDTensor"); }
+        char const* type;
+    };
+
+    template <class V>
+    static std::unique_ptr<Base> share_of(V const& value) {
+        if constexpr (requires { V(value.share()); }) {
+            return std::make_unique<Holder<V>>(value.share());
+        } else {
+            throw TypeError("the value", detail::kind_name<V>::text(), "one that can be shared");
+        }
+    }
+
+    template <class V>
+    struct Holder final : Base {
+        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return share_of(value); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+        Value add_slots(Value const& other) const override {
+            if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
+                V const& summands = other.get<V>();
+                V total = value.share();
+                for (std::size_t i = 0; i < summands.size(); ++i) {
+                    if (!summands.written(i)) continue;
+                    if (!total.written(i)) {
+                        total.write(i, summands.read(i));
+                        continue;
+                    }
+                    auto const before = total.read(i);
+                    auto sum = before;  // what the slot shares stays as it is
+                    total.write(i, sum);
+                    total.accumulate(i, summands.read(i));
+                }
+                return of(std::move(total));
+            } else {
+                return Base::add_slots(other);
+            }
+        }
+        V value;
+    };
+
+    template <class T, class D>
+    struct Holder<LoDTensor<T, D>> final : Base {
+        using V = LoDTensor<T, D>;
+        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
+        std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
+        std::string name() const override { return detail::kind_name<V>::text(); }
+
+        std::size_t rows() const override {
+            detail::check_rows("value", value.value());
+            return value.value().shape(0);
+        }
+        Lod const& lod() const override { return value.lod(); }
+        Elements elements() const override {
+            Tensor<T, D> alias = value.value().share();
+            std::span<std::byte> bytes;
+            if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
+            return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+        }
+        Value on_host() const override {
+            if constexpr (detail::is_cpu<D>) {
+                return of(value.share());
+            } else {
+                return of(LoDTensor<T>(to_host(value.value()), value.lod()));
+            }
+        }
+        void write(std::function<void(std::span<std::byte>)> const& f) override {
+            if constexpr (detail::is_cpu<D>) {
+                f(bytes_of(value.value()));
+            } else {
+                auto host = Tensor<T>::from_shape(value.shape());
+                f(bytes_of(host));
+                value.value() = detail::placed(value.value().device(), std::move(host));
+            }
+        }
+        static std::span<std::byte> bytes_of(Tensor<T>& x) {
+            return std::as_writable_bytes(std::span(x.data(), x.size()));
+        }
+
+        Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
+        Value slice(std::size_t begin, std::size_t end) const override {
+            return of(detail::part_of(value, begin, end));
+        }
+        Value gather(void const* device, std::span<std::int64_t const> from) const override {
+            D const& exec = *static_cast<D const*>(device);
+            if (!value.lod().empty())
+                return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
+            return of(V(detail::picked_rows(exec, value.value(), from)));
+        }
+        Value concat(void const* device, std::span<Value* const> values) const override {
+            if (!value.lod().empty()) {
+                std::vector<V> batches;
+                for (Value* const v : values) batches.push_back(v->template get<V>().share());
+                return of(merge_batches(*static_cast<D const*>(device), batches));
+            }
+            return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+        }
+        Value scatter(void const* device, std::span<Value* const> values,
+                      std::span<std::span<std::int64_t const> const> to) const override {
+            if (!value.lod().empty()) {
+                Value const all = concat(device, values);
+                std::vector<std::int64_t> from(all.count());
+                std::int64_t i = 0;
+                for (auto const& targets : to) {
+                    for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
+                }
+                return all.gather(device, from);
+            }
+            return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+        }
+
+        static auto tensors(std::span<Value* const> values) {
+            return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
+        }
+
+        V value;
+    };
+
+    Base const& held() const {
+        if (empty()) throw TypeError("the value", kind(), "a tensor");
+        return *holder_;
+    }
+
+    std::unique_ptr<Base> holder_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
+
+namespace rowan::inline v0::detail {
+
+/// The execution that a type-erased pointer names, or that of a call which names none.
+template <class D>
+D exec_or_default(void const* device) {
+    return device == nullptr ? D{} : *static_cast<D const*>(device);
+}
+
+/// Waits for what was enqueued.
+/// errors   that of a call before, see ThrustDevice
+template <class D>
+void wait_for(D const& exec) {
+    if constexpr (!is_cpu<D>) synchronize(exec);
+}
+
+/// Runs f, which enqueues calls. Where it throws, the error of a call before is thrown in its place: it came first.
+template <class D, class F>
+void in_order(D const& exec, F const& f) {
+    try {
+        f();
+    } catch (...) {
+        wait_for(exec);
+        throw;
+    }
+}
+
+/// The first of the elements of a tensor, which must have one. One in the memory of a device is waited for.
+template <class T, class D>
+T first_element(D const& exec, Tensor<T, D> const& x) {
+    if constexpr (is_cpu<D>) {
+        return x.data()[0];
+    } else {
+        return to_host(exec, x).data()[0];
+    }
+}
+
+/// A copy made by a call on `exec`, wherever x was made.
+template <class T, class D>
+Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
+    if constexpr (is_cpu<D>) {
+        return x;
+    } else {
+        if (!(x.device() == exec)) synchronize(x.device());
+        auto copy = new_tensor<T>(exec, x.shape());
+        std::int64_t const first = 0;
+        OnDevice<std::int64_t, D> const index(exec, std::span(&first, 1));
+        take_rows(exec, 1, x.size(), x.data(), index.data(), copy.data());
+        return copy;
+    }
+}
+
+/// Brings a tensor from anywhere to the device of a net, whose execution `device` is; what is there already stays as it is, or becomes
+/// a copy where the variable is to have its own.
+/// errors   TypeError if it is no tensor of T
+template <class T, class D>
+void bring(Value& value, void const* device, bool own) {
+    D const exec = exec_or_default<D>(device);
+    if (value.is<LoDTensor<T, D>>()) {
+        auto& there = value.get<LoDTensor<T, D>>();
+        if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
+        return;
+    }
+    value = value.on_host();
+    if constexpr (!is_cpu<D>) {
+        auto& host = value.get<LoDTensor<T>>();
+        value.set(LoDTensor<T, D>(placed(exec, host.value().share()), host.lod()));
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/joined_name.hpp: the names of two types as one, at compile time.
+
+namespace rowan::inline v0::detail {
+
+/// Of A::name "fill_" and B::name "f32": fill_f32.
+template <class A, class B>
+struct joined_name {
+private:
+    static constexpr auto text = [] {
+        constexpr std::string_view a = A::name, b = B::name;
+        std::array<char, a.size() + b.size()> text{};
+        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view value{text.data(), text.size()};
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/slots.hpp: slots, the names of what an operator reads and writes.
+
+namespace rowan::inline v0 {
+
+/// A list of slots: tag types with a `name`. That of an operator's inputs is the order of run's arguments.
+template <class... Slot>
+struct slots {
+    static constexpr std::size_t size = sizeof...(Slot);
+    static constexpr std::array<std::string_view, size> names{Slot::name...};
+
+    template <class S>
+    static constexpr bool has = (std::is_same_v<S, Slot> || ...);
+
+    /// The position of a slot in the list; size if it is not there.
+    template <class S>
+    static constexpr std::size_t index = [] {
+        constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
+        return static_cast<std::size_t>(std::find(same.begin(), same.end(), true) - same.begin());
+    }();
+};
+
+namespace detail {
+
+struct grad_suffix {
+    static constexpr std::string_view name = "@GRAD";
+};
+
+}  // namespace detail
+
+/// The gradient of what is in a slot, named as in descriptors: w@GRAD.
+template <class Slot>
+struct grad_of {
+    static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
+};
+
+/// The slots that many operators have. An operator of a user's own may bring others: any type with a `name`.
+namespace slot {
+
+#define ROWAN_SLOT(slot)                                \
+    struct slot {                                       \
+        static constexpr std::string_view name = #slot; \
+    };
+ROWAN_SLOT(x)       // the input
+ROWAN_SLOT(y)       // a second one
+ROWAN_SLOT(w)       // weight, or a table
+ROWAN_SLOT(b)       // bias
+ROWAN_SLOT(out)     // the result
+ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
+ROWAN_SLOT(ids)     // rows of a table
+ROWAN_SLOT(weight)  // of each id
+ROWAN_SLOT(label)   // what a loss compares with
+ROWAN_SLOT(seed)    // of chance
+ROWAN_SLOT(h_prev)  // the state before a step
+ROWAN_SLOT(c_prev)  // the cell before a step
+ROWAN_SLOT(h)       // the state after it
+ROWAN_SLOT(c)       // the cell after it
+ROWAN_SLOT(param)   // what an optimizer changes, and what it keeps beside it
+ROWAN_SLOT(grad)
+ROWAN_SLOT(moment)
+ROWAN_SLOT(moment2)
+ROWAN_SLOT(velocity)
+ROWAN_SLOT(linear)
+#undef ROWAN_SLOT
+
+}  // namespace slot
+
+}  // namespace rowan::inline v0
+
+// rowan/op/registry.hpp: registry, a list of operators as a type, and what the rules of gradients are made of.
+
+#include <numeric>
+#include <tuple>
+
+namespace rowan::inline v0 {
+
+/// What an operator is: a tag type whose `name` is a value, whose slots are types, whose kernels are the overloads of its `run`.
+///
+///     struct clip_op {
+///         static constexpr std::string_view name = "clip";
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments, which follow the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result: a value, or a tuple of them
+///         struct attributes { double limit = 1; };           // run's last argument, if it is there
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // for one output; else an array
+///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
+///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+///     };
+template <class Op>
+concept operation = requires {
+    { Op::name } -> std::convertible_to<std::string_view>;
+    typename Op::inputs;
+    typename Op::outputs;
+    typename Op::grad;
+};
+
+/// An operator of which row i of the result follows from row i of some inputs may say so: `static constexpr unsigned row_inputs` has a bit
+/// for each of these inputs, the others being taken as a whole (weights). With `sums_rows` its results are sums over these rows instead
+/// (gradients of weights). A recurrent net then runs it once for all steps.
+template <class Op>
+inline constexpr unsigned row_inputs_of = [] {
+    if constexpr (requires { Op::row_inputs; }) {
+        return Op::row_inputs;
+    } else {
+        return 0u;
+    }
+}();
+template <class Op>
+inline constexpr bool sums_rows_of = [] {
+    if constexpr (requires { Op::sums_rows; }) {
+        return Op::sums_rows;
+    } else {
+        return false;
+    }
+}();
+
+/// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
+/// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+template <class Op, class Attributes>
+bool row_wise_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_wise(attributes); }) {
+        return Op::row_wise(attributes);
+    } else if constexpr (requires { Op::row_wise; }) {
+        return Op::row_wise;
+    } else {
+        return false;
+    }
+}
+
+/// Is there a kernel of `Op` for a device and arguments of these types?
+template <class Op, class... Args>
+concept runnable = requires(Args... args) {
+    Op::run(static_cast<Args>(args)...);
+};
+
+/// The operator has no gradient: no error reaches what it reads.
+struct no_grad {};
+
+/// What a gradient operator reads: slots of the forward operator, gradients of its outputs, and what rules before it made.
+template <class... Slot>
+using uses = slots<Slot...>;
+
+/// What it makes: gradients of the forward operator's inputs, in the order of its outputs; other slots are passed to later rules.
+template <class... Slot>
+using makes = slots<Slot...>;
+
+/// One operator of the backward pass; what it uses and makes are its own slots where they are not named.
+template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
+struct grad_rule {
+    using op = Op;
+    using reads = Uses;
+    using writes = Makes;
+};
+
+/// Several, one after the other. Those that make nothing that is wanted are left out.
+template <class... Rule>
+struct grad_rules {};
+
+namespace detail {
+
+template <class Grad>
+struct as_rules {
+    using type = grad_rules<Grad>;
+};
+template <>
+struct as_rules<no_grad> {
+    using type = grad_rules<>;
+};
+template <class... Rule>
+struct as_rules<grad_rules<Rule...>> {
+    using type = grad_rules<Rule...>;
+};
+
+template <std::size_t n>
+constexpr bool distinct(std::array<std::string_view, n> names) {
+    std::sort(names.begin(), names.end());
+    return std::adjacent_find(names.begin(), names.end()) == names.end();
+}
+
+// No constant: at compile time the error names it.
+[[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
+    throw GraphError(std::string("there is no operator \"")
+                         .append(name)
+                         .append("\" among the ")
+                         .append(std::to_string(size))
+                         .append(" of this registry"));
+}
+
+}  // namespace detail
+
+/// The rules of an operator's backward pass, none for no_grad.
+template <class Op>
+using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
+
+template <class Op>
+concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
+
+/// A list of operators, known by type at compile time and by name at run time. It has no state: a program carries the kernels that it
+/// calls, and only `dispatch` needs them all. A user extends a list by naming more: `builtin_ops::with<my_clip>`.
+template <class... Op>
+struct registry {
+    static constexpr std::size_t size = sizeof...(Op);
+    static constexpr std::array<std::string_view, size> names{Op::name...};
+    static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
+
+    template <class O>
+    static constexpr bool has = (std::is_same_v<O, Op> || ...);
+
+    template <class... More>
+    using with = registry<Op..., More...>;
+
+    /// Calls visit(O{}) for the operator O of that name and returns what it returns, which must be of one type for all.
+    /// errors   GraphError if there is none
+    /// cost     a binary search of a table made at compile time
+    template <class Visit>
+    static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
+        static_assert(size > 0, "rowan::registry: dispatch needs at least one operator");
+        using first = std::tuple_element_t<0, std::tuple<Op...>>;
+        using result = std::invoke_result_t<Visit&, first>;
+        constexpr std::array<result (*)(Visit&), size> call{[](Visit& v) -> result { return v(Op{}); }...};
+        return call[position(name)](visit);
+    }
+
+private:
+    static constexpr std::array<std::size_t, size> by_name = [] {
+        std::array<std::size_t, size> order{};
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+        return order;
+    }();
+
+    static constexpr std::size_t position(std::string_view name) {
+        auto const found = std::lower_bound(by_name.begin(), by_name.end(), name,
+                                            [](std::size_t i, std::string_view n) { return names[i] < n; });
+        if (found == by_name.end() || names[*found] != name) detail::there_is_no_operator_of_that_name(name, size);
+        return *found;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator on values whose types are known.
+
+namespace rowan::inline v0 {
+
+/// No attributes.
+struct no_attributes {
+    friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
+};
+
+namespace detail {
+
+template <class Op>
+struct attributes_type {
+    using type = no_attributes;
+};
+template <class Op>
+requires requires { typename Op::attributes; }
+struct attributes_type<Op> {
+    using type = typename Op::attributes;
+};
+
+/// What is in a slot.
+template <class Slot, class V>
+struct SlotValue {
+    V value;
+};
+
+template <class... Entry>
+struct SlotValues : Entry... {};
+template <class... Entry>
+SlotValues(Entry...) -> SlotValues<Entry...>;
+
+template <class Slot, class V>
+V const& value_of(SlotValue<Slot, V> const& entry) {
+    return entry.value;
+}
+
+template <class Slot, class V>
+std::true_type has_value(SlotValue<Slot, V> const&);
+template <class Slot>
+std::false_type has_value(...);
+
+/// A kernel's result as a tuple.
+template <class V>
+std::tuple<V> as_tuple(V value) {
+    return std::tuple<V>(std::move(value));
+}
+template <class... V>
+std::tuple<V...> as_tuple(std::tuple<V...> values) {
+    return values;
+}
+
+/// Calls Op::run, with the attributes where it takes them.
+template <class Op, class Device, class Attributes, class... In>
+auto run_op(Device exec, Attributes const& attributes, In const&... in) {
+    if constexpr (requires { Op::run(exec, in..., attributes); }) {
+        return as_tuple(Op::run(exec, in..., attributes));
+    } else {
+        return as_tuple(Op::run(exec, in...));
+    }
+}
+
+template <class Device, class Attributes, class Values>
+auto run_rules(Device, Attributes const&, Values const& values, grad_rules<>) {
+    return values;
+}
+template <class Device, class Attributes, class... Entry, class Rule, class... Rest>
+auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> const& values,
+               grad_rules<Rule, Rest...>) {
+    auto made = [&]<class... In>(slots<In...>) {
+        return run_op<typename Rule::op>(exec, attributes, value_of<In>(values)...);
+    }(typename Rule::reads{});
+    auto const all = [&]<class... Out, std::size_t... i>(slots<Out...>, std::index_sequence<i...>) {
+        return SlotValues<Entry..., SlotValue<Out, std::tuple_element_t<i, decltype(made)>>...>{
+            static_cast<Entry const&>(values)..., {std::get<i>(std::move(made))}...};
+    }(typename Rule::writes{}, std::make_index_sequence<Rule::writes::size>{});
+    return run_rules(exec, attributes, all, grad_rules<Rest...>{});
+}
+
+}  // namespace detail
+
+template <class Op>
+using attributes_of = typename detail::attributes_type<Op>::type;
+
+/// What an operator without a gradient for one of its inputs gives for it.
+struct no_value {};
+
+/// The gradients of an operator's inputs, as a tuple; no_value for an input that has none, such as ids.
+///
+///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
+///
+/// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
+auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
+               std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
+    static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
+                      sizeof...(OutGrad) == Op::outputs::size,
+                  "rowan::gradients: as many values as the operator has slots");
+    auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
+        return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
+            return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
+                                      detail::SlotValue<O, std::remove_cvref_t<Out> const&>...,
+                                      detail::SlotValue<grad_of<O>, std::remove_cvref_t<OutGrad> const&>...>{
+                {std::get<i>(inputs)}..., {std::get<o>(outputs)}..., {std::get<o>(out_grads)}...};
+        }
+        (std::index_sequence_for<In...>{}, std::index_sequence_for<Out...>{});
+    }(typename Op::inputs{}, typename Op::outputs{});
+    auto const all = detail::run_rules(exec, attributes, known, grad_rules_of<Op>{});
+    return [&]<class... I>(slots<I...>) {
+        auto const one = [&]<class Slot>(Slot*) {
+            if constexpr (decltype(detail::has_value<grad_of<Slot>>(all))::value) {
+                return detail::value_of<grad_of<Slot>>(all);
+            } else {
+                return no_value{};
+            }
+        };
+        return std::tuple(one(static_cast<I*>(nullptr))...);
+    }(typename Op::inputs{});
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+struct type_list {};
+
+template <class V>
+V& without_levels(V& v) {
+    return v;
+}
+template <class T, class D>
+Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
+    return v.value();
+}
+
+template <bool levels, class V>
+auto& as_argument(V& v) {
+    if constexpr (levels) {
+        return v;
+    } else {
+        return without_levels(v);
+    }
+}
+
+template <class Op, class D, class... Arg>
+inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
+    Op::run(d, arg..., a);
+};
+template <class Op, class D, class... Arg>
+inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
+    Op::run(d, arg...);
+};
+
+template <class V, bool levels>
+using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+
+template <class Op, class D, std::size_t mask, class... V>
+inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
+    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
+}
+(std::index_sequence_for<V...>{});
+
+inline constexpr std::size_t no_mask = ~std::size_t{0};
+
+/// The arguments that the kernel wants as LoDTensors, as bits; no_mask if there is no kernel. None and all are tried first.
+template <class Op, class D, class... V>
+constexpr std::size_t level_mask() {
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    if constexpr (takes_masked<Op, D, 0, V...>) {
+        return 0;
+    } else if constexpr (takes_masked<Op, D, all, V...>) {
+        return all;
+    } else {
+        return []<std::size_t... mask>(std::index_sequence<mask...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
+            return found;
+        }
+        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+    }
+}
+
+template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
+auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
+    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
+    } else {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
+    }
+}
+
+/// Calls the kernel for these values.
+template <class Op, class D, class... V>
+auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
+    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/selected_rows.hpp: SelectedRows<T>, some rows of a tall tensor.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+struct SelectedRowsAccess;
+}
+
+/// Some rows of a tensor of `height` rows: the gradient of a table of which a batch touched a few.
+///
+///     height 6    rows  [4 1 4]      value [1 2]     stands for   0: [0 0]
+///                                          [3 4]                  1: [3 4]
+///                                          [5 6]                  4: [6 8]   duplicates add up
+///
+/// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
+template <class T>
+class SelectedRows<T, Cpu> {
+    static_assert(element<T>, "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T>::shape_type;
+
+    /// Height 0, no rows.
+    SelectedRows() = default;
+
+    /// shapes   rows [n], value [n, ...]
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
+    ///          IndexError if a row is not in [0, height)
+    /// cost     O(n); the rows are copied, the value is taken over
+    SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
+        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+        check_value(value, rows.size());
+        detail::check_ids(Cpu{}, "rows", rows, height);
+        *this = SelectedRows(trusted{}, height, rows, std::move(value));
+    }
+
+    SelectedRows(SelectedRows const&) = default;
+    SelectedRows(SelectedRows&& other) noexcept { swap(other); }
+    SelectedRows& operator=(SelectedRows const& other) {
+        SelectedRows copy(other);
+        swap(copy);
+        return *this;
+    }
+    SelectedRows& operator=(SelectedRows&& other) noexcept {
+        SelectedRows moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~SelectedRows() = default;
+
+    std::int64_t height() const noexcept { return height_; }
+    std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
+
+    /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim
+    /// gets a ShapeError from the next function that it is given to.
+    Tensor<T> const& value() const noexcept { return value_; }
+    Tensor<T>& value() noexcept { return value_; }
+
+    /// The shape of the tall tensor, [height, ...].
+    /// errors   ShapeError if somebody gave the value rank 0
+    shape_type shape() const {
+        if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+        shape_type shape = value_.shape();
+        shape[0] = static_cast<std::size_t>(height_);
+        return shape;
+    }
+
+    /// Are the rows ascending and unique?
+    bool merged() const noexcept { return merged_; }
+
+    /// An alias: the same rows, with a value that sees the same elements.
+    SelectedRows share() const {
+        SelectedRows alias;
+        alias.rows_ = rows_;
+        alias.height_ = height_;
+        alias.merged_ = merged_;
+        alias.value_ = value_.share();
+        return alias;
+    }
+
+    /// Elements per row.
+    std::size_t row_size() const noexcept { return value_.row_size(); }
+
+    void swap(SelectedRows& other) noexcept {
+        std::swap(height_, other.height_);
+        std::swap(merged_, other.merged_);
+        rows_.swap(other.rows_);
+        value_.swap(other.value_);
+    }
+
+    /// The same height, rows in the same order and equal values; not: the same tall tensor.
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
+        return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
+    }
+
+    /// The rule of the constructor, asked again wherever a value is used.
+    static void check_value(Tensor<T> const& value, std::size_t rows) {
+        if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+        if (value.shape()[0] != rows) {
+            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                             std::to_string(rows) + ", the number of rows");
+        }
+    }
+
+private:
+    friend struct detail::SelectedRowsAccess;
+    struct trusted {};
+
+    // For rows that were checked already.
+    SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
+        : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
+        rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
+        merged_ = std::ranges::adjacent_find(this->rows(), std::greater_equal<>{}) == this->rows().end();
+    }
+
+    std::int64_t height_ = 0;
+    bool merged_ = true;
+    Tensor<std::int64_t> rows_;
+    Tensor<T> value_;
+};
+
+template <class T>
+SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
+
+namespace detail {
+
+/// What rowan's own algorithms may do to a SelectedRows: they have checked the rows, or taken them from one that had.
+struct SelectedRowsAccess {
+    template <class T>
+    static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
+        return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
+    }
+
+    /// Takes over rows that were checked, without a copy.
+    template <class T>
+    static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
+        SelectedRows<T> g;
+        g.height_ = height;
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
+        return g;
+    }
+    /// The same on another device, where nobody looks at the rows: the caller knows whether they are merged.
+    template <class T, class Device>
+    static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
+                                         Tensor<T, Device> value, bool merged) {
+        SelectedRows<T, Device> g;
+        g.height_ = height;
+        g.rows_ = std::move(rows);
+        g.value_ = std::move(value);
+        g.merged_ = merged;
+        return g;
+    }
+    /// An alias of the rows.
+    template <class T>
+    static Tensor<std::int64_t> rows(SelectedRows<T> const& g) {
+        return g.rows_.share();
+    }
+
+    /// Room for `count` merged rows, in the memory of `g` if it suffices. Until something is written there `g` is as it was.
+    template <class T>
+    static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
+                                typename SelectedRows<T>::shape_type shape) {
+        SelectedRows<T> room;
+        shape[0] = count;
+        room.height_ = height;
+        room.rows_ = room_for(g.rows_, {count});
+        room.value_ = room_for(g.value_, shape);
+        return room;
+    }
+
+    /// Makes `room`, which was filled, the rows and value of `g`.
+    template <class T>
+    static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
+        std::copy(rows.begin(), rows.end(), room.rows_.data());
+        g.swap(room);
+    }
+
+private:
+    template <class T>
+    static Tensor<T> room_for(Tensor<T> const& t, typename Tensor<T>::shape_type const& shape) {
+        std::size_t const size = checked_size("value", shape, sizeof(T));
+        Tensor<T> room;
+        room.storage() = t.storage().room(size);
+        room.resize(shape);
+        return room;
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
+
+namespace rowan::inline v0::detail {
+
+// ---- results
+
+template <class R>
+struct result_types {
+    using type = type_list<R>;
+};
+template <>
+struct result_types<void> {
+    using type = type_list<>;
+};
+template <class... R>
+struct result_types<std::tuple<R...>> {
+    using type = type_list<R...>;
+};
+
+template <class V>
+struct element_of {
+    using type = typename V::value_type;
+};
+template <class V>
+struct element_of<std::vector<V>> : element_of<V> {};
+
+/// Where results go, and the levels that those of as many rows get.
+struct Results {
+    std::span<Value*const> in, out;
+    Lod const* lod = nullptr;
+
+    template <class T, class D>
+    void store(std::size_t i, Tensor<T, D>&& x) const {
+        bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
+        out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
+    }
+    template <class V>
+    void store(std::size_t i, V&& x) const {
+        out[i]->set(std::move(x));
+    }
+
+    template <class R>
+    void store_all(R&& result) const {
+        store(0, std::move(result));
+    }
+    template <class... R>
+    void store_all(std::tuple<R...>&& results) const {
+        std::apply([&, i = std::size_t{0}](R&... r) mutable { (store(i++, std::move(r)), ...); }, results);
+    }
+    template <class V>
+    void store_all(std::vector<V>&& results) const {
+        for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
+    }
+    /// Of as many values, dense and row-sparse ones, each has the kind of its input.
+    template <class T, class D>
+    void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
+        std::size_t dense = 0, sparse = 0;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            if (in[i]->template is<SelectedRows<T, D>>()) {
+                store(i, std::move(std::get<1>(results)[sparse++]));
+            } else {
+                store(i, std::move(std::get<0>(results)[dense++]));
+            }
+        }
+    }
+};
+
+// ---- from values of unknown kind to a kernel
+
+[[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
+    std::string kinds;
+    for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
+    throw TypeError(std::string("the kernel of ").append(name), kinds, "kinds and element types that it has");
+}
+
+template <class T, class D, bool sparse>
+using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
+
+/// Runs the kernel for inputs of which `sparse` says, as bits, which are row-sparse.
+template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
+bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
+               std::index_sequence<i...>) {
+    if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
+        return false;
+    } else {
+        using result =
+            decltype(call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+        if constexpr (std::is_void_v<result>) {
+            call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        } else {
+            to.store_all(
+                call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+        }
+        return true;
+    }
+}
+
+template <class Op, class D, class... T>
+void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+               std::ptrdiff_t levels_from) {
+    constexpr auto indices = std::index_sequence_for<T...>{};
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(T)) - 1;
+    D const& d = *static_cast<D const*>(device);
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    Results to{in, out};
+    std::size_t sparse = 0, i = 0;
+    bool known = true;
+    [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
+        if (in[i]->template is<SelectedRows<V, D>>()) {
+            sparse |= std::size_t{1} << i;
+        } else if (in[i]->template is<LoDTensor<V, D>>()) {
+            if (static_cast<std::ptrdiff_t>(i) == levels_from) to.lod = &in[i]->template get<LoDTensor<V, D>>().lod();
+        } else {
+            known = false;
+        }
+        ++i;
+    };
+    (look(std::type_identity<T>{}), ...);
+    bool done = false;
+    if (known) {
+        // all dense, all row-sparse, or one of them row-sparse
+        done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
+        if constexpr (all != 0)
+            done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
+        if constexpr (sizeof...(T) > 1) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                ((done = done || (sparse == std::size_t{1} << k &&
+                                  run_kinds<Op, D, std::size_t{1} << k>(d, to, a, type_list<T...>{}, indices))),
+                 ...);
+            }
+            (indices);
+        }
+    }
+    if (!done) no_kernel(Op::name, in);
+}
+
+/// Does the operator's first slot hold any number of values? One of another slot may follow.
+template <class Op, class D, class T>
+inline constexpr bool is_variadic = [] {
+    using Many = std::vector<Tensor<T, D>>;
+    if constexpr (Op::inputs::size == 1) {
+        return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
+               takes<Op, D, Many, std::vector<SelectedRows<T, D>>>;
+    } else {
+        return Op::inputs::size == 2 && takes<Op, D, Many, Tensor<T, D>>;
+    }
+}();
+
+template <class List>
+struct Borrowed {
+    explicit Borrowed(List& owner) : list(std::move(owner)), home(owner) {}
+    Borrowed(Borrowed const&) = delete;
+    Borrowed& operator=(Borrowed const&) = delete;
+    ~Borrowed() {
+        list.clear();
+        home = std::move(list);
+    }
+
+    List list;
+    List& home;
+};
+
+template <class Op, class D, class T>
+void run_variadic(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                  std::ptrdiff_t levels_from) {
+    using Dense = std::vector<Tensor<T, D>>;
+    using Sparse = std::vector<SelectedRows<T, D>>;
+    D const& d = *static_cast<D const*>(device);
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    Results to{in, out};
+    thread_local Dense dense_room;  // kept, so that a net of steady shape allocates nothing
+    thread_local Sparse sparse_room;
+    Borrowed<Dense> dense_lent{dense_room};
+    Borrowed<Sparse> sparse_lent{sparse_room};
+    Dense& dense = dense_lent.list;
+    Sparse& sparse = sparse_lent.list;
+    for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
+        if (v->is<LoDTensor<T, D>>()) {
+            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
+                to.lod = &v->get<LoDTensor<T, D>>().lod();
+            dense.push_back(v->get<LoDTensor<T, D>>().value().share());
+        } else if (v->is<SelectedRows<T, D>>()) {
+            sparse.push_back(v->get<SelectedRows<T, D>>().share());
+        } else {
+            no_kernel(Op::name, in);
+        }
+    }
+    if constexpr (Op::inputs::size == 2) {
+        if (!in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        if constexpr (takes<Op, D, Dense, Sparse, Tensor<T, D>>) {
+            if (!sparse.empty())
+                return to.store_all(call<Op>(d, a, dense, sparse, in.back()->get<LoDTensor<T, D>>().value()));
+        }
+        if (!sparse.empty()) no_kernel(Op::name, in);
+        return to.store_all(call<Op>(d, a, dense, in.back()->get<LoDTensor<T, D>>().value()));
+    }
+    if constexpr (takes<Op, D, Dense>) {
+        if (sparse.empty()) return to.store_all(call<Op>(d, a, dense));
+    }
+    if constexpr (takes<Op, D, Sparse>) {
+        if (dense.empty()) return to.store_all(call<Op>(d, a, sparse));
+    }
+    if constexpr (takes<Op, D, Dense, Sparse>) return to.store_all(call<Op>(d, a, dense, sparse));
+    no_kernel(Op::name, in);
+}
+
+// ---- infer
+
+template <class Op, std::size_t... i>
+auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
+    if constexpr (requires { Op::infer(in[i]..., attributes); }) {
+        return Op::infer(in[i]..., attributes);
+    } else {
+        static_assert(
+            requires { Op::infer(in[i]...); },
+            "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
+        return Op::infer(in[i]...);
+    }
+}
+
+template <class Op, bool variadic>
+std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attributes) {
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    auto const result = [&] {
+        if constexpr (!variadic) {
+            return infer_fixed<Op>(in, a, std::make_index_sequence<Op::inputs::size>{});
+        } else if constexpr (Op::inputs::size == 2) {
+            auto const many = in.first(in.size() - 1);
+            if constexpr (requires { Op::infer(many, in.back(), a); }) {
+                return Op::infer(many, in.back(), a);
+            } else {
+                return Op::infer(many, in.back());
+            }
+        } else if constexpr (requires { Op::infer(in, a); }) {
+            return Op::infer(in, a);
+        } else {
+            return Op::infer(in);
+        }
+    }();
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
+        return {result};
+    } else {
+        return {result.begin(), result.end()};
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
+
+namespace rowan::inline v0 {
+
+struct op_code;
+
+/// Where a gradient operator finds what it reads, or what it writes is.
+struct grad_slot {
+    enum Kind : std::uint8_t { input, output, grad_of_input, grad_of_output, between_rules };
+    Kind kind;
+    std::size_t index;
+};
+
+/// A grad_rule as data.
+struct rule_code {
+    op_code const* op;
+    std::span<grad_slot const> reads;
+    std::span<grad_slot const> writes;
+};
+
+/// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
+/// where it is used: a program carries the operators that its nets use.
+struct op_code {
+    std::string_view name;
+    std::span<std::string_view const> inputs,
+        outputs;          // the names of the slots, the first of which may hold any number
+    unsigned row_inputs;  // see row_inputs_of
+    bool sums_rows;
+    bool (*row_output)(void const* attributes, std::size_t i);  // do rows of result i follow from rows of inputs?
+    bool (*row_wise)(void const* attributes);                   // see row_wise_of
+    std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
+    void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
+    std::span<rule_code const> rules;
+    bool in_place = false;  ///< may result 0 take the place of input 0, where nothing else reads that?
+};
+
+namespace detail {
+
+// ---- rules as data
+
+/// The types of an operator's results for dense inputs.
+template <class Op, class D, class... T>
+struct results_of {
+    using type =
+        typename result_types<decltype(call<Op>(std::declval<D const&>(), std::declval<attributes_of<Op> const&>(),
+                                                std::declval<LoDTensor<T, D>&>()...))>::type;
+};
+template <class Op, class D, class T>
+requires(is_variadic<Op, D, T>&& Op::inputs::size == 1) struct results_of<Op, D, T> {
+    using type = type_list<Tensor<T, D>>;
+};
+
+template <std::size_t i, class... T>
+std::tuple_element_t<i, std::tuple<T...>> nth(type_list<T...>);
+
+template <class Slot>
+struct forward_slot {
+    using type = Slot;
+    static constexpr bool grad = false;
+};
+template <class Slot>
+struct forward_slot<grad_of<Slot>> {
+    using type = Slot;
+    static constexpr bool grad = true;
+};
+
+/// Where a slot of a rule is found. `Made`: what the rules write that is no gradient of an input.
+template <class Op, class Made, class Slot>
+constexpr grad_slot locate() {
+    using S = typename forward_slot<Slot>::type;
+    constexpr bool grad = forward_slot<Slot>::grad;
+    if constexpr (Op::inputs::template has<S>) {
+        return {grad ? grad_slot::grad_of_input : grad_slot::input, Op::inputs::template index<S>};
+    } else if constexpr (Op::outputs::template has<S>) {
+        return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
+    } else {
+        static_assert(Made::template has<Slot>,
+                      "rowan: a gradient rule reads a slot that neither the operator has nor a rule makes");
+        return {grad_slot::between_rules, Made::template index<Slot>};
+    }
+}
+
+/// The element type of what is in a slot. What rules hand to each other has that of the operator's first result.
+template <class Op, class Results, class Slot, class... T>
+auto slot_element() {
+    using S = typename forward_slot<Slot>::type;
+    if constexpr (Op::inputs::template has<S>) {
+        constexpr std::size_t i = Op::inputs::template index<S>;
+        return std::type_identity<std::tuple_element_t<(i < sizeof...(T) ? i : 0), std::tuple<T...>>>{};
+    } else if constexpr (Op::outputs::template has<S>) {
+        return std::type_identity<
+            typename element_of<decltype(nth<Op::outputs::template index<S>>(Results{}))>::type>{};
+    } else {
+        return std::type_identity<typename element_of<decltype(nth<0>(Results{}))>::type>{};
+    }
+}
+
+template <class A, class B>
+struct join_slots;
+template <class... A, class... B>
+struct join_slots<slots<A...>, slots<B...>> {
+    using type = slots<A..., B...>;
+};
+
+template <class Rules>
+struct written_by;
+template <>
+struct written_by<grad_rules<>> {
+    using type = slots<>;
+};
+template <class Rule, class... Rest>
+struct written_by<grad_rules<Rule, Rest...>> {
+    using type = typename join_slots<typename Rule::writes, typename written_by<grad_rules<Rest...>>::type>::type;
+};
+
+}  // namespace detail
+
+template <class Op, class D, class... T>
+struct code_of;
+
+namespace detail {
+
+template <class Op, class D, class Types, class Rule>
+struct rule_of;
+template <class Op, class D, class... T, class RuleOp, class... In, class... Out>
+struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out...>>> {
+    static_assert(std::is_same_v<attributes_of<RuleOp>, no_attributes> ||
+                      std::is_same_v<attributes_of<RuleOp>, attributes_of<Op>>,
+                  "rowan: the operator of a gradient rule must have no attributes, or those of the operator itself");
+    using results = typename results_of<Op, D, T...>::type;
+    using made = typename written_by<grad_rules_of<Op>>::type;
+    static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};
+    static constexpr std::array<grad_slot, sizeof...(Out)> writes{locate<Op, made, Out>()...};
+    using code = code_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
+};
+
+template <class Op, class D, class Types, class Rules>
+struct rules_of;
+template <class Op, class D, class Types>
+struct rules_of<Op, D, Types, grad_rules<>> {
+    static constexpr std::array<rule_code, 0> value{};
+};
+template <class Op, class D, class Types, class... Rule>
+struct rules_of<Op, D, Types, grad_rules<Rule...>> {
+    static constexpr std::array<rule_code, sizeof...(Rule)> value{rule_code{&rule_of<Op, D, Types, Rule>::code::value,
+                                                                            rule_of<Op, D, Types, Rule>::reads,
+                                                                            rule_of<Op, D, Types, Rule>::writes}...};
+};
+
+}  // namespace detail
+
+/// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
+template <class Op, class D, class... T>
+struct code_of {
+    static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
+
+private:
+    static constexpr bool variadic = detail::is_variadic<Op, D, std::tuple_element_t<0, std::tuple<T..., float>>>;
+    static constexpr auto run() {
+        if constexpr (variadic) {
+            return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
+        } else {
+            static_assert(sizeof...(T) == Op::inputs::size,
+                          "rowan::code_of: as many element types as the operator has inputs");
+            return &detail::run_fixed<Op, D, T...>;
+        }
+    }
+
+public:
+    static op_code const value;  // defined below, as operators name each other in their rules
+};
+
+template <class Op, class D, class... T>
+constinit op_code const code_of<Op, D, T...>::value{
+    Op::name,
+    Op::inputs::names,
+    Op::outputs::names,
+    row_inputs_of<Op>,
+    sums_rows_of<Op>,
+    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
+    [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
+    &detail::infer_code<Op, variadic>,
+    run(),
+    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/infer.hpp: the questions that an operator's infer asks of its inputs, at compile time and at run time.
+
+namespace rowan::inline v0::spec {
+
+// The functions that throw are no constants: at compile time the error names them.
+
+[[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
+    throw TypeError(field, "of another kind", expected);
+}
+
+[[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
+    throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
+}
+
+[[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
+    throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
+}
+
+[[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
+    throw ShapeError(field, std::to_string(actual), std::to_string(expected));
+}
+
+[[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
+    throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
+}
+
+constexpr void dense(char const* field, VarSpec const& x) {
+    if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
+}
+
+constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
+    if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
+}
+
+constexpr void matrix(char const* field, VarSpec const& x) {
+    dense(field, x);
+    rank(field, x, 2, "2");
+}
+
+constexpr void has_rows(char const* field, VarSpec const& x) {
+    if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
+}
+
+constexpr void has_levels(char const* field, VarSpec const& x) {
+    if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
+}
+
+constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
+}
+
+/// Row numbers are int32 or int64.
+constexpr void ids(char const* field, VarSpec const& x) {
+    if (x.dtype != rowan::dtype<std::int32_t>::wire) {
+        if (x.dtype != rowan::dtype<std::int64_t>::wire)
+            the_element_types_do_not_match(field, x.dtype, rowan::dtype<std::int64_t>::wire);
+    }
+}
+
+/// Two dims that must agree: the one that is known.
+constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
+    if (actual == UNK) return expected;
+    if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
+    return actual;
+}
+
+/// Dims that must agree: of each the one that is known.
+constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
+    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "that of the other input");
+    Dims dims;
+    for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
+    return dims;
+}
+
+/// The spec of an element-wise result: that of the inputs, all of one kind, element type and shape.
+constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
+    dense(field, x);
+    return x;
+}
+constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const& like) {
+    dense(field, x);
+    dense(field, like);
+    same_dtype(field, x, like);
+    return {VarType::LOD_TENSOR, like.dtype, same_dims(field, x, like), like.lod_level};
+}
+
+}  // namespace rowan::inline v0::spec
+
+// rowan/detail/lanes.hpp: one formula, run over the elements of rows by SIMD registers or one at a time, with the same bits.
+
+#if !__has_include(<xsimd/xsimd.hpp>)
+#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+#endif
+#include <xsimd/xsimd.hpp>
+
+namespace rowan::inline v0::detail {
+
+template <class T>
+using sum_t = typename dtype<T>::sum;
+
+/// The type in which values of all of `T...` are computed together.
+template <class... T>
+using compute_t = std::common_type_t<sum_t<T>...>;
+
+/// Integers take no fractions: a table of them is updated by integers only.
+template <class To, class... From>
+concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
+    typename compute_t<To, From...>;
+}
+&&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
+
+/// A type that the machine computes in, on any device.
+template <class S>
+inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
+
+/// nvcc refuses registers in what it might compile for a device, were they called there or not.
+#ifdef __CUDA_ARCH__
+template <class S>
+inline constexpr bool has_batch = false;
+#else
+template <class S>
+inline constexpr bool has_batch = is_machine_float<S>;
+#endif
+
+template <class V>
+inline constexpr bool is_batch = false;
+template <class S, class A>
+inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
+
+/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call. Device code
+/// needs nothing here, as `product` is never fused there.
+template <class V>
+ROWAN_HD_INLINE V rounded(V x) {
+#ifndef __CUDA_ARCH__
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__AVX512F__)
+#define ROWAN_FLOAT_REGISTER "+v"
+#elif defined(__x86_64__)
+#define ROWAN_FLOAT_REGISTER "+x"
+#else
+#define ROWAN_FLOAT_REGISTER "+w"
+#endif
+    if constexpr (is_batch<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        return x;
+    } else if constexpr (is_machine_float<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x));
+        return x;
+    }
+#undef ROWAN_FLOAT_REGISTER
+#endif
+    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+#endif
+    return x;
+}
+
+/// Integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V plus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a + b;
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
+#ifdef __CUDA_ARCH__
+    } else if constexpr (std::is_same_v<V, float>) {
+        return __fmul_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dmul_rn(a, b);
+#endif
+    } else {
+        return rounded(a * b);
+    }
+}
+
+/// a / b, correctly rounded whatever device code is compiled with.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fdiv_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __ddiv_rn(a, b);
+    } else
+#endif
+    {
+        return a / b;
+    }
+}
+
+/// A setting, in the type that a formula computes in.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
+    if constexpr (is_batch<V>) {
+        return V(static_cast<typename V::value_type>(x));
+    } else {
+        return static_cast<V>(x);
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V square_root(V const& x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fsqrt_rn(x);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dsqrt_rn(x);
+    }
+#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
+    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
+    }
+#endif
+    using std::sqrt;
+    using xsimd::sqrt;
+    return sqrt(x);
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    if constexpr (is_batch<V>) {
+        return xsimd::select(mask, yes, no);
+    } else {
+        return mask ? yes : no;
+    }
+}
+
+/// `V` lanes of `T` from memory, widened.
+ROWAN_NO_EXEC_CHECK
+template <class V, class T>
+ROWAN_HD_INLINE V load(T const* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        return *p;
+    } else if constexpr (!is_batch<V>) {
+        return static_cast<V>(dtype<T>::widen(*p));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        return V::load_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
+        return V::load_unaligned(wide);
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V, class T>
+ROWAN_HD_INLINE void store(V const& x, T* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        *p = x;
+    } else if constexpr (!is_batch<V>) {
+        *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        x.store_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        x.store_unaligned(wide);
+        for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
+    }
+}
+
+/// What a pointer's elements are passed as: constants by value, the others by reference and stored afterwards.
+template <class V, class Formula, class... T>
+ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
+    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
+    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (
+            [&] {
+                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
+            }(),
+            ...);
+    }
+    (std::index_sequence_for<T...>{});
+}
+
+/// Calls formula(x...) with the i-th elements of all `p`, i in [0, n), as numbers of type `S`; pointers to non-const are written back.
+/// The formula is a template that a SIMD register and a single number both fit: lanes do not mix, so the bits are the same.
+template <class S, class Formula, class... T>
+ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        std::size_t i = 0;
+        for (; i + 4 * V::size <= n; i += 4 * V::size) {
+            apply_lanes<V>(formula, (p + i)...);
+            apply_lanes<V>(formula, (p + i + V::size)...);
+            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
+            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
+        }
+        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
+        for (; i < n; ++i) {
+            apply_lanes<S>(formula, (p + i)...);
+            asm volatile(
+                "");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
+        }
+    } else {
+        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+    }
+}
+
+/// to[i] = map(from[i]) for i in [0, n), computed in numbers of type `S`. `to` is only written.
+template <class S, class Map, class From, class To>
+ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
+    }
+    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
+}
+
+/// Calls f.operator()<V>(i) for all i in [0, n), V::size at a time where `S` has registers, else one by one: f loads and stores itself.
+template <class S, class F>
+ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
+    }
+    for (; i < n; ++i) f.template operator()<S>(i);
+}
+
+/// to[i] = map(from[i]...) for i in [0, n), of any number of arrays. `to` is only written.
+template <class S, class Map, class To, class... From>
+ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    }
+    for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// The same without a map: a conversion.
+template <class S, class From, class To>
+ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
+    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
+}
+
+/// to += from
+struct add_lanes {
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, from);
+    }
+};
+
+/// x²
+struct squared {
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, x);
+    }
+};
+
+/// to += map(from)
+template <class Map>
+struct add_mapped {
+    Map const& map;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, map(from));
+    }
+};
+
+/// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
+ROWAN_NO_EXEC_CHECK
+template <class S, class T, class Map>
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+    S part[16];
+    for (auto& p : part) p = constant<S>(0.0);
+#ifdef __CUDA_ARCH__
+    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
+#else
+    add_mapped<Map> const add{map};
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
+    for_lanes<S>(add, n - i, x + i, part);
+#endif
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
+    }
+    return part[0];
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition.hpp: things put into buckets by several threads, each bucket in input order.
+
+namespace rowan::inline v0::detail {
+
+/// Where the thread `t` of `threads` begins its share of n things.
+inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
+    return n / threads * t + std::min(n % threads, t);
+}
+
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, each with room for `counters` numbers.
+struct Buckets {
+    Buffer<std::size_t> starts;          // where each bucket begins, and the end
+    Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
+
+    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
+        : starts(buckets + 1),
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
+
+    /// Calls put(place, i) for i in [0, n), the places being those of thing i in bucket(i). Every thread of a team must come here.
+    /// cost     the things are looked at twice, by the same thread
+    template <class Bucket, class Put>
+    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
+        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
+        std::size_t const begin = share_begin(n, t, threads);
+        std::size_t const end = share_begin(n, t + 1, threads);
+        std::size_t const buckets = starts.size() - 1;
+        std::size_t* const mine = places[t].data();
+        std::fill_n(mine, buckets, std::size_t{0});
+        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
+        team_barrier(team_size);
+        if (thread == 0) {  // counts become places: bucket by bucket, and within a bucket thread by thread
+            std::size_t next = 0;
+            for (std::size_t b = 0; b < buckets; ++b) {
+                starts[b] = next;
+                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
+            }
+            starts[buckets] = n;
+        }
+        team_barrier(team_size);
+        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
+        team_barrier(team_size);
+    }
+
+    /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
+    /// that holds something.
+    std::size_t share(std::size_t k, std::size_t shares) const {
+        auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+        return static_cast<std::size_t>(at - starts.begin());
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/step_map.hpp: StepMap, which sequence stands where in the steps of an unpacked batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct StepMapAccess;
+
+/// How the elements of a map come to a device: make(exec, map), a tensor of them.
+template <class Device>
+struct StepElements;
+
+}  // namespace detail
+
+/// How the sequences of one level are cut into steps: step t holds element t of every sequence that has one. An element is a row, or a
+/// sequence of the level below.
+///
+///     lengths 3 6 1, sorted   ->   order()      [1 0 2]                     the sequences, longest first
+///     rows of 0: 0 1 2             starts()     [0 3 5 7 8 9 10]            step t is elements()[starts()[t] … starts()[t + 1])
+///             1: 3 4 5 6 7 8       elements()   [3 0 9  4 1  5 2  6  7  8]
+///             2: 9
+///
+/// On a device the elements, and order(), lie in its memory; what else a map knows is the host's everywhere.
+template <class Device>
+class StepMap {
+public:
+    /// No sequences, no steps.
+    StepMap() : starts_(Tensor<std::int64_t>::zeros({1})) {}
+
+    StepMap(StepMap const&) = default;
+    StepMap(StepMap&&) noexcept = default;
+    StepMap& operator=(StepMap other) noexcept {
+        lod_ = std::move(other.lod_);
+        level_ = other.level_;
+        offsets_ = other.offsets_;
+        sorted_ = other.sorted_;
+        order_ = std::move(other.order_);
+        shown_ = std::move(other.shown_);
+        starts_ = std::move(other.starts_);
+        elements_ = std::move(other.elements_);
+        return *this;
+    }
+    ~StepMap() = default;
+
+    /// Sequences longest first and equal ones in input order, or all in input order.
+    /// errors   IndexError if the Lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
+    /// cost     a counting sort: O(sequences + elements), 8 bytes for each element. On a device the host sorts, O(sequences + steps), and
+    ///          the elements are made there; those of an order that is not sorted by length are made by the host and copied
+    template <std::same_as<bool> B>  // so that braces are an order
+    StepMap(Device const& exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
+        auto order = make_steps();
+        sort_by_length ? sort(order) : std::iota(order.begin(), order.end(), 0);
+        fill(exec, std::move(order));
+    }
+    template <std::same_as<bool> B>
+    StepMap(Lod lod, std::size_t level, B sort_by_length) : StepMap(Device{}, std::move(lod), level, sort_by_length) {}
+    StepMap(Device const& exec, Lod lod, std::size_t level) : StepMap(exec, std::move(lod), level, true) {}
+    StepMap(Lod lod, std::size_t level) : StepMap(Device{}, std::move(lod), level, true) {}
+
+    /// Sequences in an order of the caller's.
+    /// errors   ShapeError unless order is a list of as many numbers as the level has sequences; IndexError if one is not in
+    ///          [0, sequences) or stands there twice
+    /// cost     as above; an order in the memory of a device is waited for
+    StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids) : lod_(std::move(lod)), level_(level) {
+        auto checked = make_steps();
+        detail::HostIds<Device> const on_host(exec, ids);
+        Ids<> const& order = on_host;
+        detail::check_list("order", order);
+        if (order.size() != checked.size()) {
+            throw ShapeError("order.size()", std::to_string(order.size()),
+                             std::to_string(checked.size()) + ", the number of sequences");
+        }
+        detail::check_ids(detail::host_exec(exec), "order", order, static_cast<std::int64_t>(checked.size()));
+        std::vector<bool> seen(checked.size());
+        for (std::size_t j = 0; j < order.size(); ++j) {
+            auto const s = static_cast<std::size_t>(order[j]);
+            if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
+            seen[s] = true;
+            checked[j] = static_cast<std::int32_t>(s);
+        }
+        fill(exec, std::move(checked));
+    }
+    StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
+
+    Lod const& lod() const noexcept { return lod_; }
+    std::size_t level() const noexcept { return level_; }
+
+    /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
+    Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
+
+    /// The sequence at position j.
+    std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
+    std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
+
+    /// The number of steps: the length of the longest sequence.
+    std::size_t steps() const noexcept { return std::max<std::size_t>(starts_.size(), 1) - 1; }
+
+    /// How many sequences have a step t; 0 from steps() on.
+    std::size_t step_size(std::size_t t) const noexcept {
+        return t < steps() ? static_cast<std::size_t>(starts_.data()[t + 1] - starts_.data()[t]) : 0;
+    }
+
+    std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
+    /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
+    auto elements() const {
+        if constexpr (detail::is_cpu<Device>) {
+            return std::span<std::int64_t const>(elements_.data(), elements_.size());
+        } else {
+            return elements_;
+        }
+    }
+    auto step(std::size_t t) const {
+        std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
+        if constexpr (detail::is_cpu<Device>) {
+            return elements().subspan(begin, step_size(t));
+        } else {
+            auto const step = elements_.slice(begin, begin + step_size(t));
+            return Tensor<std::int64_t, Device>(step);
+        }
+    }
+
+    /// The length of the sequence at position j.
+    std::int64_t length(std::size_t j) const noexcept {
+        auto const s = static_cast<std::size_t>(sequence(j));
+        return offsets_[s + 1] - offsets_[s];
+    }
+
+    /// Are sequences in descending order of length, so that those of a step are the first positions?
+    bool sorted() const noexcept { return sorted_; }
+
+private:
+    friend struct detail::StepMapAccess;
+
+    // How many sequences each step has, and room for the order of the sequences.
+    detail::Buffer<std::int32_t> make_steps() {
+        offsets_ = lod_[level_];
+        std::size_t const n = offsets_.size() - 1;
+        if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+            throw ShapeError("sequences", std::to_string(n), "at most 2^31 - 1");
+        }
+        std::int64_t most = 0;
+        for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets_[s + 1] - offsets_[s]);
+        starts_ = Tensor<std::int64_t>::zeros({static_cast<std::size_t>(most) + 1});
+        std::int64_t* const starts = starts_.data();
+        // Step t holds as many as are longer than t: counted at their last step, summed from the end, then from the begin.
+        for (std::size_t s = 0; s < n; ++s) {
+            if (offsets_[s + 1] != offsets_[s]) ++starts[offsets_[s + 1] - offsets_[s]];
+        }
+        for (std::int64_t t = most - 1; t > 0; --t) starts[t] += starts[t + 1];
+        std::partial_sum(starts, starts + most + 1, starts);
+        return detail::Buffer<std::int32_t>(n);
+    }
+
+    void sort(detail::Buffer<std::int32_t>& order) const {
+        // Sequences of length l come after all longer ones, of which step l has as many.
+        detail::Buffer<std::int64_t> place(steps() + 1);
+        for (std::size_t l = 0; l <= steps(); ++l) place[l] = static_cast<std::int64_t>(step_size(l));
+        for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) {
+            auto const l = static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]);
+            order[static_cast<std::size_t>(place[l]++)] = static_cast<std::int32_t>(s);
+        }
+    }
+
+    struct Run {
+        std::int64_t next;  // its next element
+        std::int64_t end;
+    };
+
+    void fill(Device const& exec, detail::Buffer<std::int32_t> order) {
+        std::size_t const n = order.size();
+        auto shown = Tensor<std::int32_t>::from_shape({n});
+        std::ranges::copy(order, shown.data());
+        shown_ = detail::placed(exec, std::move(shown));
+        order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
+        for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
+        elements_ = detail::StepElements<Device>::make(exec, *this);
+    }
+
+    std::size_t element_count() const { return static_cast<std::size_t>(starts().back()); }
+
+    void fill_elements(Cpu exec, std::int64_t* out) const {
+        std::size_t const count = element_count();
+        auto const shares = static_cast<std::size_t>(detail::threads_for(exec, count));
+        parallel_for(exec, shares, 1, [&](std::size_t k, std::size_t end) {
+            for (; k < end; ++k) fill_share(k, shares, count, out);
+        });
+    }
+
+    // Steps that begin in share k of the elements: a list of the sequences that go on, which gets shorter from step to step.
+    void fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const {
+        auto const first_step = [&](std::size_t share) {
+            auto const begin = static_cast<std::int64_t>(detail::share_begin(count, share, shares));
+            return static_cast<std::size_t>(std::ranges::lower_bound(starts(), begin) - starts().begin());
+        };
+        std::size_t t = first_step(k);
+        std::size_t const end = k + 1 == shares ? steps() : first_step(k + 1);
+        if (t >= end) return;
+        detail::Buffer<Run> runs;
+        runs.reserve(step_size(t));
+        for (std::size_t j = 0; j < sequences(); ++j) {
+            if (length(j) <= static_cast<std::int64_t>(t)) continue;
+            auto const s = static_cast<std::size_t>(sequence(j));
+            runs.push_back({offsets_[s] + static_cast<std::int64_t>(t), offsets_[s + 1]});
+        }
+        std::int64_t* out = elements + starts()[t];
+        for (; t < end; ++t) {
+            if (sorted_) {  // the first step_size(t) of them
+                for (std::size_t j = 0; j < step_size(t); ++j) *out++ = runs[j].next++;
+                continue;
+            }
+            std::size_t left = 0;
+            for (Run run : runs) {
+                *out++ = run.next++;
+                runs[left] = run;
+                left += run.next != run.end;
+            }
+            runs.resize(left);
+        }
+    }
+
+    Lod lod_;
+    std::size_t level_ = 0;
+    std::span<std::int64_t const> offsets_;  // lod_[level_]
+    bool sorted_ = true;
+    std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // copies of a map share it
+    Tensor<std::int32_t, Device> shown_;                         // the same, for order()
+    Tensor<std::int64_t> starts_;
+    Tensor<std::int64_t, Device> elements_;
+};
+
+namespace detail {
+
+/// What steps must have in common with a map to be put together by it: the sequences and their order.
+struct StepOrigin {
+    Lod lod;  // down to the level of the steps
+    std::shared_ptr<detail::Buffer<std::int32_t> const> order;
+
+    friend bool operator==(StepOrigin const& a, StepOrigin const& b) noexcept {
+        return a.lod == b.lod && (a.order == b.order || (a.order && b.order && *a.order == *b.order));
+    }
+};
+
+struct StepMapAccess {
+    template <class D>
+    static StepOrigin origin(StepMap<D> const& map) {
+        return {map.lod_.slice_levels(0, std::min(map.level_ + 1, map.lod_.levels())), map.order_};
+    }
+
+    template <class D>
+    static std::int64_t begin(StepMap<D> const& map, std::size_t j) {
+        return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
+    }
+
+    /// Where the elements lie in the memory of the device.
+    template <class D>
+    static std::int64_t const* elements(StepMap<D> const& map) {
+        return map.elements_.data();
+    }
+    template <class D>
+    static std::size_t count(StepMap<D> const& map) {
+        return map.elements_.size();
+    }
+
+    /// The elements as the host counts them.
+    template <class D>
+    static Tensor<std::int64_t> make_elements(Cpu exec, StepMap<D> const& map) {
+        std::size_t const count = map.element_count();
+        auto elements = Tensor<std::int64_t>::from_shape({count});
+        map.fill_elements(exec, elements.data());
+        return elements;
+    }
+
+    /// The elements where the host can read them.
+    template <class D>
+    static Tensor<std::int64_t> host_elements(StepMap<D> const& map) {
+        if constexpr (is_cpu<D>) {
+            return map.elements_.share();
+        } else {
+            return make_elements(Cpu{}, map);
+        }
+    }
+};
+
+template <>
+struct StepElements<Cpu> {
+    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) { return StepMapAccess::make_elements(exec, map); }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
+
+namespace rowan::inline v0::detail {
+
+/// Where the elements of a level lie in the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1)) of level l,
+/// and for l == levels the rows.
+class Elements {
+public:
+    Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
+
+    std::int64_t begin(std::size_t l, std::int64_t e) const {
+        for (std::size_t k = level_ + 1; k < l; ++k) e = lod_[k][static_cast<std::size_t>(e)];
+        return e;
+    }
+    std::int64_t row(std::int64_t e) const { return begin(lod_.levels(), e); }
+
+private:
+    Lod const& lod_;
+    std::size_t level_;
+};
+
+/// How the steps of a batch lie in one block of rows: where each begins, and its levels.
+struct StepLayout {
+    std::vector<std::int64_t> rows;  // where each step's rows begin, and the end
+
+    struct Level {
+        std::vector<std::int64_t> offsets;  // those of every step, each from 0 on
+        std::vector<std::int64_t> begin;    // where each step's begin, and the end
+    };
+    std::vector<Level> levels;
+
+    std::optional<StepOrigin> origin;  // of steps that were cut by a map
+
+    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
+        if (layout->levels.empty()) return {};
+        std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
+        for (std::size_t l = 0; l < layout->levels.size(); ++l) {
+            auto const& level = layout->levels[l];
+            offsets[l] = std::span(level.offsets)
+                             .subspan(static_cast<std::size_t>(level.begin[t]),
+                                      static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
+        }
+        return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
+    }
+};
+
+/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
+/// unless an element is one row.
+template <class D>
+std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& map,
+                                              std::vector<std::int64_t>& row_starts, Tensor<std::int64_t>& elements) {
+    auto layout = std::make_shared<StepLayout>();
+    layout->origin = StepMapAccess::origin(map);
+    auto const starts = map.starts();
+    std::size_t const below = map.level() + 1;
+    if (below == lod.levels()) {
+        layout->rows.assign(starts.begin(), starts.end());
+        return layout;
+    }
+    elements = StepMapAccess::host_elements(map);
+    std::span<std::int64_t const> const all(elements.data(), elements.size());
+    Elements const at(lod, map.level());
+    for (std::size_t l = below; l < lod.levels(); ++l) {
+        auto const offsets = lod[l];
+        auto& level = layout->levels.emplace_back();
+        level.begin.push_back(0);
+        for (std::size_t t = 0; t < map.steps(); ++t) {
+            std::int64_t end = 0;
+            level.offsets.push_back(0);
+            for (std::int64_t const e : all.subspan(static_cast<std::size_t>(starts[t]), map.step_size(t))) {
+                auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
+                for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
+                    level.offsets.push_back(end += offsets[q + 1] - offsets[q]);
+            }
+            level.begin.push_back(static_cast<std::int64_t>(level.offsets.size()));
+        }
+    }
+    row_starts.push_back(0);
+    for (std::int64_t const e : all) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
+    for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    return layout;
+}
+
+/// The rows of the steps of a batch in one block, which becomes `packed`, and their layout.
+template <class T, class D>
+std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> const& input, StepMap<D> const& map,
+                                              Tensor<T, D>& packed) {
+    std::vector<std::int64_t> starts;
+    Tensor<std::int64_t> elements;
+    auto layout = make_layout(input.lod(), map, starts, elements);
+    std::size_t const width = input.value().row_size();
+    auto shape = input.shape();
+    shape[0] = static_cast<std::size_t>(layout->rows.back());
+    packed = new_tensor<T>(exec, shape);
+    T const* const from = input.value().data();
+    T* const to = packed.data();
+    if (starts.empty()) {
+        take_rows(exec, shape[0], width, from, StepMapAccess::elements(map), to);
+    } else {
+        Elements const at(input.lod(), map.level());
+        copy_blocks(
+            exec, starts, width * sizeof(T),
+            [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },
+            [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+    }
+    return layout;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
+
+namespace rowan::inline v0::detail {
+
+/// The levels 0 … map.level() of `lod` must be those of the map.
+template <class D>
+void check_map(Lod const& lod, StepMap<D> const& map) {
+    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
+    if (lod.levels() <= map.level())
+        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
+                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
+    for (std::size_t l = 0; l <= map.level(); ++l) {
+        auto const found = lod[l];
+        auto const want = map.lod()[l];
+        std::string const level = std::to_string(l);
+        if (found.size() != want.size())
+            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
+                             std::to_string(want.size() - 1) + ", the map's");
+        auto const differs = std::ranges::mismatch(found, want);
+        if (differs.in1 == found.end()) continue;
+        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
+                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
+    }
+}
+
+/// Steps that were cut by a map must be put together by one of the same sequences in the same order.
+template <class D>
+void check_origin(StepLayout const& layout, StepMap<D> const& map) {
+    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
+    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+}
+
+/// Levels 0 … level of one Lod, above `below`, which may be empty.
+inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below) {
+    std::vector<std::span<std::int64_t const>> levels;
+    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
+    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
+    levels.insert(levels.end(), below.begin(), below.end());
+    return Lod(levels);
+}
+
+/// A place for the rows of steps put together. `shape` is theirs but for the first dim.
+template <class T, class D>
+LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
+    shape[0] = StepMapAccess::count(map);
+    return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
+}
+
+/// The steps of a batch whose rows lie in one block.
+template <class T, class D>
+LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
+    auto batch = new_batch<T>(exec, map, block.shape());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map),
+             batch.value().data());
+    return batch;
+}
+
+/// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
+template <class T, class D>
+LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
+                           typename Tensor<T, D>::shape_type shape, std::size_t levels) {
+    std::size_t const count = StepMapAccess::count(map);
+    std::size_t const width = product_from(shape, 1);
+    if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+    if (levels == 0) {
+        auto batch = new_batch<T>(exec, map, shape);
+        put_blocks(
+            exec, map.starts(), width,
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); },
+            StepMapAccess::elements(map), batch.value().data());
+        return batch;
+    }
+    auto const elements = StepMapAccess::host_elements(map);
+    // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
+    std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
+    std::vector<T const*> rows(count);
+    auto const for_elements = [&](auto const& f) {
+        for (std::size_t t = 0; t < slots.size(); ++t) {
+            std::int64_t const* const step = elements.data() + map.starts()[t];
+            for (std::size_t j = 0; j < map.step_size(t); ++j)
+                f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
+        }
+    };
+    // A slot's elements are the sequences of its level 0: those of "level -1", were there one.
+    auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
+        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
+        return q;
+    };
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l <= levels; ++l)
+            begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
+        rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
+    });
+    auto const add = [](std::int64_t sum, std::int64_t more) { return checked_add("rows of the steps", sum, more); };
+    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
+    std::vector<std::vector<std::int64_t>> offsets(levels);
+    for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const from = slot.lod()[l];
+            auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
+            auto const to = static_cast<std::size_t>(begin[l][e]);
+            auto const n = static_cast<std::size_t>(begin[l][e + 1] - begin[l][e]);
+            for (std::size_t k = 1; k <= n; ++k) offsets[l][to + k] = begin[l + 1][e] + from[at + k] - from[at];
+        }
+    });
+    shape[0] = static_cast<std::size_t>(begin[levels].back());
+    auto value = new_tensor<T>(exec, shape);
+    copy_blocks(
+        exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
+        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
+
+namespace rowan::inline v0::detail {
+
+/// Rank, trailing dims and number of levels, fixed by the first write.
+template <class T>
+struct SlotKind {
+    typename Tensor<T>::shape_type shape{};  // its first dim may vary
+    std::size_t levels = 0;
+    bool known = false;
+
+    /// errors   ShapeError if `value` is of another kind
+    template <class D>
+    void check(LoDTensor<T, D> const& value) const {
+        if (!known) return;
+        auto like = shape;
+        if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
+        if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
+        if (value.lod().levels() == levels) return;
+        throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
+    }
+
+    void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
+        if (!known) *this = {of_one, its_levels, true};
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/block_sum.hpp: the sum of a row's contributions, in the order that rowan promises.
+
+namespace rowan::inline v0::detail {
+
+/// Contributions per block: the first level of the sum adds blocks of 64 in input order, the next 64 of those, and so on.
+inline constexpr std::size_t block_size = 64;
+
+/// Sums rows of a value that lie at given positions. One per thread: it owns the memory of the partial sums.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most`: the largest number of contributions that will be summed
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
+    }
+
+    /// The sum of the rows at positions [first, first + n), n > 0; good until the next call. `ahead` more positions follow and are
+    /// asked for in advance.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
+                return row(*first);
+            }
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+                if (i == 0) {
+                    copy_lanes<S>(width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                }
+            }
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
+    }
+
+    T const* value_;
+    std::size_t width_;
+    std::size_t ahead_;
+    Buffer<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/sequences.hpp: what the algorithms on sequences of the last level share.
+
+namespace rowan::inline v0::detail {
+
+inline void check_levels(std::string const& field, Lod const& lod) {
+    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+}
+
+/// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
+template <class T, class D>
+void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    static_cast<void>(thread_count(host_exec(exec)));
+    x.check();
+    check_levels(field + ".lod()", x.lod());
+}
+
+/// A number from the caller as an element. Integers take no fractions and no number beyond their range.
+template <class T>
+T checked_number(char const* field, double x) {
+    using S = sum_t<T>;
+    if constexpr (std::integral<S>) {
+        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
+            throw ValueError(field, x, "a whole number that the element type holds");
+    }
+    return dtype<T>::narrow(constant<S>(x));
+}
+
+/// What zeros() fills with.
+template <class T>
+T zero() {
+    return dtype<T>::narrow(sum_t<T>{});
+}
+
+inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
+
+inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+
+/// The same levels but the last, which gets as many sequences of other lengths.
+inline Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
+    struct Memory {
+        Lod upper;
+        std::vector<std::int64_t> last;
+    };
+    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
+    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
+    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
+    levels[lod.levels() - 1] = memory->last;
+    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
+}
+
+/// The length of the sequence between two offsets.
+inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
+    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
+}
+
+/// The length of the longest of the sequences [begin, end).
+inline std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
+    std::size_t longest = 0;
+    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
+    return longest;
+}
+
+/// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
+/// elements are no work.
+template <class F>
+void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
+    std::size_t const n = offsets.size() - 1;
+    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
+    bool const serial = threads_for(exec, elements) == 1;
+    if (width == 0) return;
+    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+}
+
+/// Copies `size` elements `times` times, one copy after the other.
+template <class T>
+void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
+    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
+}
+
+/// Is it neither less nor greater?
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// Is it neither less nor greater than two different numbers?
+template <class V>
+ROWAN_HD bool unordered(V const& x) {
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
+}
+
+/// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
+template <bool greatest>
+struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
+        } else {
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
+        }
+    }
+};
+
+/// The extremum of each column of n > 0 rows.
+template <bool greatest, class S, class T>
+void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
+    copy_lanes<S>(width, rows, best);
+    for (std::size_t i = 1; i < n; ++i) {
+        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
+                     rows + i * width, best);
+    }
+}
+
+/// The rows of one sequence after another, to be computed and then summed per column in the order that rowan promises.
+template <class S>
+class ScratchRows {
+public:
+    ScratchRows(std::size_t rows, std::size_t width)
+        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
+        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
+    }
+    ScratchRows(ScratchRows const&) = delete;
+    ScratchRows& operator=(ScratchRows const&) = delete;
+
+    S* row(std::size_t i) { return rows_.data() + i * width_; }
+    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
+
+private:
+    std::vector<S> rows_;
+    std::vector<std::int64_t> positions_;
+    std::size_t width_;
+    BlockSum<S, S> sum_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
+
+namespace rowan::inline v0::detail {
+
+/// How a device puts n parts of `outer` times `inner` elements side by side, and cuts them.
+template <class D>
+struct Stacking;
+
+template <>
+struct Stacking<Cpu> {
+    template <class T>
+    static void stack(Cpu exec, std::vector<T const*> const& data, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, outer * data.size(), inner * sizeof(T),
+            [&, n = data.size()](std::size_t r) { return data[r % n] + r / n * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+    template <class T>
+    static void unstack(Cpu exec, T const* from, std::size_t n, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, n * outer, inner * sizeof(T),
+            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+
+    /// Sum i is that of the rows at positions[begins[i]] … positions[begins[i + 1] - 1].
+    template <class T>
+    static void sum(Cpu exec, T const* rows, std::size_t width, std::vector<std::int64_t> const& begins,
+                    std::vector<std::int64_t> const& positions, T* to) {
+        using S = sum_t<T>;
+        for_sequences(exec, begins, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(rows, width, longest_of(begins, i, end));
+            for (; i < end; ++i) {
+                std::size_t const count = length_at(begins, i);
+                if (count == 0) {
+                    std::fill_n(to + i * width, width, zero<T>());
+                } else {
+                    copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
+                }
+            }
+        });
+    }
+};
+
+/// Parts of one shape, part i being at data[i], along a new dim `axis`.
+template <class T, class D>
+Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typename Tensor<T, D>::shape_type shape,
+                         std::size_t axis) {
+    std::size_t const n = data.size();
+    std::size_t const inner = product_from(shape, axis);
+    typename Tensor<T, D>::shape_type with_axis(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    with_axis.push_back(n);
+    for (std::size_t k = axis; k < shape.size(); ++k) with_axis.push_back(shape[k]);
+    auto all = new_tensor<T>(exec, with_axis);
+    Stacking<D>::stack(exec, data, all.size() == 0 ? 0 : all.size() / inner / n, inner, all.data());
+    return all;
+}
+
+/// The parts of a tensor along dim `axis`, one after the other: [n, elements of a part].
+template <class T, class D>
+Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_t axis) {
+    auto const& shape = tensor.shape();
+    std::size_t const n = shape[axis];
+    std::size_t const inner = product_from(shape, axis + 1);
+    std::size_t outer = 1;
+    for (std::size_t k = 0; k < axis; ++k) outer *= shape[k];
+    auto parts = new_tensor<T>(exec, {n, outer * inner});
+    Stacking<D>::unstack(exec, tensor.data(), n, outer, inner, parts.data());
+    return parts;
+}
+
+/// The sums of the parts of a tensor along its first dim, part k going to sum indices[k] of n, in their order and blocks of 64. Sums of
+/// nothing are zeros: [n, elements of a part].
+template <class T, class D>
+Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
+    checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
+    std::vector<std::int64_t> ends(n + 1);  // where the parts of each sum begin, and then where they end
+    for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<std::int64_t> const begins = ends;
+    std::vector<std::int64_t> positions(indices.size());
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        auto& next = ends[static_cast<std::size_t>(indices[k])];
+        positions[static_cast<std::size_t>(next++)] = static_cast<std::int64_t>(k);
+    }
+    std::size_t const width = tensor.row_size();
+    auto sums = new_tensor<T>(exec, {n, width});
+    Stacking<D>::sum(exec, tensor.data(), width, begins, positions, sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/tensor_array.hpp: TensorArray<T, Device>, a growing list of tensors, such as the steps of a recurrent loop.
+
+namespace rowan::inline v0 {
+
+struct UnpackOptions {
+    std::size_t level = 0;       ///< the level whose sequences are cut into steps
+    bool sort_by_length = true;  ///< longest sequence first, equal ones in input order; else all in input order
+};
+
+template <class T, class Device = Cpu>
+struct Unpacked;
+
+namespace detail {
+
+/// How a device adds elements to others.
+template <class D>
+struct Accumulation;
+
+template <>
+struct Accumulation<Cpu> {
+    template <class T>
+    static void add(Cpu, std::size_t n, T const* from, T* to) {
+        for_lanes<sum_t<T>>(add_lanes{}, n, from, to);
+    }
+};
+
+struct TensorArrayAccess;
+
+}  // namespace detail
+
+/// Tensors at slots 0, 1, …, which may hold LoD. The first write fixes rank, trailing dims and number of levels; the first dim may vary
+/// from slot to slot. A slot that was never written cannot be read. A copy is deep. On a device, a call without an execution that is given
+/// a value runs where that was made: write, accumulate, scatter, split.
+template <class T, class Device>
+class TensorArray {
+public:
+    using value_type = T;
+    using shape_type = typename Tensor<T, Device>::shape_type;
+
+    TensorArray() = default;
+
+    TensorArray(TensorArray const&) = default;
+    TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
+    TensorArray& operator=(TensorArray other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~TensorArray() = default;
+
+    void swap(TensorArray& other) noexcept {
+        slots_.swap(other.slots_);
+        packed_.swap(other.packed_);
+        layout_.swap(other.layout_);
+        std::swap(kind_, other.kind_);
+        std::swap(unstacked_, other.unstacked_);
+    }
+
+    /// An array whose slots are aliases of these. Slots that are written later differ.
+    TensorArray share() const {
+        TensorArray alias;
+        alias.slots_.reserve(slots_.size());
+        for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
+        alias.packed_ = packed_.share();
+        alias.layout_ = layout_;
+        alias.kind_ = kind_;
+        alias.unstacked_ = unstacked_;
+        return alias;
+    }
+
+    std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
+
+    /// Was slot `index` written?
+    bool written(std::size_t index) const noexcept { return index < size() && (layout_ || slots_[index].has_value()); }
+
+    /// Slot `index`, an alias: what is written to its elements is seen in the array.
+    /// errors   IndexError if there is no such slot or it was never written
+    /// cost     O(1), no allocation
+    LoDTensor<T, Device> read(std::size_t index) const {
+        check_written(index);
+        if (!layout_) return slots_[index]->share();
+        auto const begin = static_cast<std::size_t>(layout_->rows[index]);
+        auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
+        auto rows = packed_.slice(begin, end);
+        if (unstacked_) rows = rows.reshaped(kind_.shape);
+        return {std::move(rows), detail::StepLayout::lod(layout_, index)};
+    }
+
+    /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
+    /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
+    /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
+    template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
+    void write(std::size_t index, L const& value, bool data_shared = true) {
+        value.check();
+        kind_.check(value);
+        if (index >= max_size())
+            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+        make_slots();
+        if (data_shared || index >= slots_.size() || !slots_[index]) {
+            LoDTensor<T, Device> stored = data_shared ? value.share() : value;
+            if (index >= slots_.size()) slots_.resize(index + 1);
+            slots_[index] = std::move(stored);
+        } else {
+            *slots_[index] = value;
+        }
+        kind_.know(value.shape(), value.lod().levels());
+    }
+    void write(std::size_t index, Tensor<T, Device> const& value, bool data_shared = true) {
+        write(index, LoDTensor<T, Device>(value.share()), data_shared);
+    }
+
+    /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
+    /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
+    template <std::same_as<LoDTensor<T, Device>> L>
+    void accumulate(std::size_t index, L const& value) {
+        if (!written(index)) return write(index, value, false);
+        auto slot = read(index);
+        if (slot.shape() != value.shape())
+            throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
+        if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
+        if (slot.value().data() != value.value().data()) {
+            std::string name = "slots[";
+            name.append(std::to_string(index)).append("]");
+            detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
+        }
+        detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
+                                          slot.value().data());
+    }
+    void accumulate(std::size_t index, Tensor<T, Device> const& value) {
+        accumulate(index, LoDTensor<T, Device>(value.share()));
+    }
+
+    /// Makes slot `index` one that was never written.
+    /// errors   IndexError if there is no such slot or it was never written
+    void erase(std::size_t index) {
+        check_written(index);
+        make_slots();
+        slots_[index].reset();
+    }
+
+    /// More slots, never written, or fewer.
+    void resize(std::size_t size) {
+        if (size > max_size())
+            throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+        make_slots();
+        slots_.resize(size);
+    }
+
+    std::size_t max_size() const noexcept { return slots_.max_size(); }
+
+    /// All slots as one tensor, along a new dim `axis`.
+    /// shapes   n slots [...] -> [..., n, ...]
+    /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
+    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
+    Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const {
+        std::vector<std::int64_t> all(size());
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        return stack_slots(exec, all, axis);
+    }
+
+    /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
+    /// the functions below.
+    /// shapes   indices [k], slots [...] -> [k, ...]
+    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
+    Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const {
+        detail::HostIds<Device> const on_host(exec, indices);
+        detail::check_list("indices", on_host);
+        detail::check_ids(detail::host_exec(exec), "indices", on_host, static_cast<std::int64_t>(size()));
+        return stack_slots(exec, on_host, 0);
+    }
+
+    /// The adjoint of gather: an array of `size` slots, slot i being the sum of the parts of out_grad whose index is i, formed in their
+    /// order and blocks of 64, or zeros if there are none.
+    /// shapes   indices [k], out_grad [k, ...] -> slots [...]
+    /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
+    static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
+        return gather_grad(Device{}, indices, out_grad, size);
+    }
+    static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
+                                   std::size_t size) {
+        detail::HostIds<Device> const on_host(exec, indices);
+        detail::check_list("indices", on_host);
+        detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
+        detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
+        return from_parts(detail::sum_parts(exec, out_grad, on_host, size), out_grad.shape(), 0);
+    }
+
+    /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
+    /// errors   IndexError if the tensor has no such dim
+    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) {
+        return unstack(Device{}, tensor, axis);
+    }
+    static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0) {
+        auto const& shape = tensor.shape();
+        if (axis >= shape.size())
+            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+        return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
+    }
+
+    /// Writes copies of the parts of a tensor to the slots that `indices` name.
+    /// shapes   indices [k], value [k, ...]
+    /// errors   IndexError if an index is negative or repeats; ShapeError as in write
+    void scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
+        Device const exec = detail::exec_of(value);
+        detail::HostIds<Device> const on_host(exec, indices);
+        Ids<> const& list = on_host;
+        detail::check_list("indices", list);
+        detail::check_height("value", value, static_cast<std::int64_t>(list.size()));
+        detail::check_ids(
+            Cpu{}, "indices", list,
+            static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
+        std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+        for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
+        std::ranges::sort(sorted);
+        std::size_t twice = list.size();
+        for (std::size_t i = 1; i < sorted.size(); ++i) {
+            if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
+        }
+        if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
+        if (sorted.empty()) return;
+        auto const parts = unstack(exec, value);
+        kind_.check(parts.read(0));
+        make_slots();
+        if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
+            slots_.resize(last + 1);  // the last that may throw
+        for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
+    }
+
+    /// All slots one after the other, along their first dim. LoD is left out.
+    /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
+    /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
+    Tensor<T, Device> concat() const { return concat(Device{}); }
+    Tensor<T, Device> concat(Device const& exec) const {
+        check_all_written();
+        if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t i = 0; i < size(); ++i)
+            starts.push_back(
+                detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
+        shape_type shape = kind_.known ? kind_.shape : shape_type{0};
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto all = detail::new_tensor<T>(exec, shape);
+        std::size_t const width = all.row_size();
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
+            [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+        return all;
+    }
+
+    /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
+    /// errors   LodError if a length is negative or they do not add up to the rows
+    static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths) {
+        detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
+        LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
+        TensorArray array;
+        auto layout = std::make_shared<detail::StepLayout>();
+        layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
+        array.layout_ = std::move(layout);
+        array.packed_ = tensor;
+        array.kind_.know(tensor.shape(), 0);
+        return array;
+    }
+
+    /// Cuts the sequences of a level into steps: slot t holds element t of every sequence that has one, in the map's order, with the
+    /// levels below. All slots lie in one block of memory. `pack(level, map)` is the exact inverse.
+    /// errors   IndexError if input has no such level
+    /// cost     O(rows), no matter how long the longest sequence is: one read and one write of every row
+    static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
+        return unpack(Device{}, input, options);
+    }
+    static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
+                                      UnpackOptions options = {}) {
+        input.check();
+        StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
+        auto steps = unpack(exec, input, map);
+        return {std::move(steps), std::move(map)};
+    }
+    /// The same into *steps and *map.
+    /// errors   Error if one of them is null
+    static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
+                       StepMap<Device>* map) {
+        if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
+        auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
+        *steps = std::move(made);
+        *map = std::move(its_map);
+    }
+
+    /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
+    /// errors   ShapeError if the map belongs to other sequences
+    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
+        return unpack(Device{}, input, map);
+    }
+    static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
+        input.check();
+        detail::check_map(input.lod(), map);
+        TensorArray array;
+        array.kind_.know(input.shape(), 0);
+        array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
+        array.kind_.levels = array.layout_->levels.size();
+        return array;
+    }
+
+    /// Puts steps together to sequences again, in the order of the batch that the map was made of. Levels 0..level are that batch's, those
+    /// below come from the slots; slots of one row per live sequence give rows. What unpack gave remembers its sequences and their order;
+    /// of slots that were written one by one only the sizes can be checked, so steps of other sequences of the same step sizes are taken.
+    /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
+    ///          order; IndexError if a slot was never written
+    /// cost     O(rows): one read and one write of every row
+    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const {
+        return pack(Device{}, level, map);
+    }
+    LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
+        if (level != map.level())
+            throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
+        if (size() != map.steps())
+            throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
+        check_all_written();
+        bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
+        std::vector<LoDTensor<T, Device>> slots;
+        if (!rows_in_block) slots.reserve(size());
+        for (std::size_t t = 0; t < size(); ++t) {
+            if (!rows_in_block) slots.push_back(read(t));
+            std::size_t const found =
+                rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
+            if (found == map.step_size(t)) continue;
+            throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
+                             std::to_string(map.step_size(t)) + ", the map's");
+        }
+        if (layout_) detail::check_origin(*layout_, map);
+        shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
+        if (rows_in_block) return detail::pack_block(exec, packed_, map);
+        return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
+    }
+
+private:
+    friend struct detail::TensorArrayAccess;
+
+    // Slots of single rows of a block: the parts of a tensor of this shape along dim `axis`.
+    static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) {
+        TensorArray array;
+        array.kind_.shape = shape;
+        array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+        array.kind_.known = true;
+        auto layout = std::make_shared<detail::StepLayout>();
+        detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
+        layout->rows.resize(parts.shape()[0] + 1);
+        std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
+        array.packed_ = std::move(parts);
+        array.layout_ = std::move(layout);
+        array.unstacked_ = true;
+        return array;
+    }
+
+    void check_written(std::size_t index) const {
+        if (index >= size())
+            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+        if (!written(index)) throw IndexError("slots", index, "was never written");
+    }
+    void check_all_written() const {
+        for (std::size_t i = 0; i < size(); ++i) check_written(i);
+    }
+
+    // From one block to slots of their own, before one of them is replaced.
+    void make_slots() {
+        if (!layout_) return;
+        std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
+        for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
+        slots_ = std::move(slots);
+        layout_ = nullptr;
+        unstacked_ = false;
+        packed_ = Tensor<T, Device>();
+    }
+
+    Tensor<T, Device> stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
+        shape_type shape = kind_.known ? kind_.shape : shape_type{};
+        std::vector<T const*> data;
+        for (std::size_t i = 0; i < indices.size(); ++i) {
+            auto const slot = read(static_cast<std::size_t>(indices[i]));
+            if (i == 0) shape = slot.shape();
+            if (slot.shape() != shape) {
+                throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
+                                 detail::shape_text(shape));
+            }
+            data.push_back(slot.value().data());
+        }
+        if (axis > shape.size())
+            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+        return detail::stack_parts<T>(exec, data, shape, axis);
+    }
+
+    std::vector<std::optional<LoDTensor<T, Device>>> slots_;  // where no layout is
+    Tensor<T, Device> packed_;                                // else the rows of all slots
+    std::shared_ptr<detail::StepLayout const> layout_;
+    detail::SlotKind<T> kind_;
+    bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
+};
+
+namespace detail {
+
+struct TensorArrayAccess {
+    /// The same array on another device; copy(x) is one of a Tensor or LoDTensor.
+    template <class To, class T, class D, class Copy>
+    static TensorArray<T, To> copied(TensorArray<T, D> const& array, Copy const& copy) {
+        TensorArray<T, To> result;
+        result.slots_.resize(array.slots_.size());
+        for (std::size_t i = 0; i < array.slots_.size(); ++i) {
+            if (array.slots_[i]) result.slots_[i] = copy(*array.slots_[i]);
+        }
+        if (array.layout_) result.packed_ = copy(array.packed_);
+        result.layout_ = array.layout_;
+        result.kind_ = array.kind_;
+        result.unstacked_ = array.unstacked_;
+        return result;
+    }
+};
+
+}  // namespace detail
+
+/// What TensorArray::unpack gives.
+template <class T, class Device>
+struct Unpacked {
+    TensorArray<T, Device> steps;
+    StepMap<Device> map;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
+
+namespace rowan::inline v0::detail {
+
+inline void check_array(char const* field, VarSpec const& array) {
+    if (array.type != VarType::TENSOR_ARRAY) spec::the_kinds_do_not_match(field, array.type, "a TensorArray");
+}
+
+/// The spec of an array whose slots are like this.
+inline VarSpec array_of(VarSpec slot) {
+    slot.type = VarType::TENSOR_ARRAY;
+    return slot;
+}
+inline VarSpec slot_of(char const* field, VarSpec array) {
+    check_array(field, array);
+    array.type = VarType::LOD_TENSOR;
+    return array;
+}
+
+/// The index that an operator is given. One in the memory of a device is waited for.
+template <class D>
+std::size_t slot_index(void const* device, Value const& i, std::size_t slots) {
+    auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
+    if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
+    std::int64_t const k = first_element(*static_cast<D const*>(device), index);
+    if (k < 0 || static_cast<std::size_t>(k) >= slots)
+        throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
+    return static_cast<std::size_t>(k);
+}
+
+inline constexpr std::array<std::string_view, 1> array_x{"array"}, array_out{"out"}, array_grad{"array@GRAD"};
+inline constexpr std::array<std::string_view, 2> array_read_in{"array", "index"}, array_two{"array@GRAD", "x@GRAD"};
+inline constexpr std::array<std::string_view, 3> array_write_in{"array", "index", "x"};
+inline constexpr std::array<std::string_view, 2> array_read_grad_in{"index", "out@GRAD"};
+inline constexpr std::array<std::string_view, 3> array_write_grad_in{"out@GRAD", "index", "x"};
+
+inline bool no_rows_in_result(void const*, std::size_t) { return false; }
+inline bool not_row_wise(void const*) { return false; }
+
+/// The code of an operator that has no rows which a step could run one by one.
+constexpr op_code whole_op(std::string_view name, std::span<std::string_view const> in,
+                           std::span<std::string_view const> out,
+                           std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
+                           void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
+                                       std::ptrdiff_t),
+                           std::span<rule_code const> rules, bool in_place = false) {
+    return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
+}
+
+// Gradients are arrays whose slots may be missing: those are zeros. An empty value is an array of zeros, too.
+
+// ---- the sum of arrays, and nothing, which stands for zeros of whatever kind
+
+inline std::vector<VarSpec> infer_first(std::span<VarSpec const> in, void const*) { return {in[0]}; }
+inline void run_array_sum(void const*, std::span<Value* const> in, std::span<Value* const> out, void const*,
+                          std::ptrdiff_t) {
+    out[0]->clear();
+    for (Value const* v : in) {
+        if (!v->empty()) *out[0] = out[0]->empty() ? v->share() : out[0]->add_slots(*v);
+    }
+}
+inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* const> out, void const*,
+                        std::ptrdiff_t) {
+    out[0]->clear();
+}
+inline constexpr op_code array_sum_code = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
+inline constexpr op_code nothing_code = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
+
+template <class T, class D>
+struct array_code {
+    using Array = TensorArray<T, D>;
+    using Slot = LoDTensor<T, D>;
+    using In = std::span<Value* const>;
+    using Specs = std::span<VarSpec const>;
+    using Levels = std::ptrdiff_t;
+
+    static Array const& array(Value const& v) {
+        static Array const none;
+        return v.empty() ? none : v.get<Array>();
+    }
+    static D const& exec(void const* device) { return *static_cast<D const*>(device); }
+    static Slot zeros_like(void const* device, Slot const& x) {
+        return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+    }
+
+    // ---- no slots
+
+    static std::vector<VarSpec> infer_create(Specs, void const* attributes) {
+        return {array_of(*static_cast<VarSpec const*>(attributes))};
+    }
+    static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
+    static constexpr op_code create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
+
+    // ---- array, index -> slot
+
+    static std::vector<VarSpec> infer_read(Specs in, void const*) {
+        spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
+        return {slot_of("array_read: array", in[0])};
+    }
+    static void run_read(void const* device, In in, In out, void const*, Levels) {
+        Array const& a = array(*in[0]);
+        out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
+    }
+    static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
+    static void run_read_grad(void const* device, In in, In out, void const*, Levels) {
+        Array grad;
+        grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
+        out[0]->set(std::move(grad));
+    }
+    static constexpr op_code read_grad =
+        whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
+    static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
+    static constexpr std::array writes_first{grad_slot{grad_slot::grad_of_input, 0}};
+    static constexpr std::array read_rules{rule_code{&read_grad, read_reads, writes_first}};
+    static constexpr op_code read =
+        whole_op("array_read", array_read_in, array_out, &infer_read, &run_read, read_rules);
+
+    // ---- array, index, x -> array with x in that slot
+
+    static std::vector<VarSpec> infer_write(Specs in, void const*) {
+        spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
+        VarSpec const slot = slot_of("array_write: array", in[0]);
+        spec::dense("array_write: x", in[2]);
+        spec::same_dtype("array_write: x", in[2], slot);
+        static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
+        if (in[2].lod_level != slot.lod_level)
+            throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
+                             std::to_string(slot.lod_level));
+        return {in[0]};
+    }
+    static void run_write(void const* device, In in, In out, void const*, Levels) {
+        std::size_t const limit = array(*in[0]).max_size();
+        std::size_t const i = slot_index<D>(device, *in[1], limit);
+        if (in[0] != out[0]) *out[0] = in[0]->share();
+        out[0]->get<Array>().write(i, in[2]->get<Slot>());
+    }
+    // To the array before, this slot gave nothing.
+    static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
+    static void run_write_grad(void const* device, In in, In out, void const*, Levels) {
+        Slot const& x = in[2]->get<Slot>();
+        std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
+        out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
+        if (in[0] != out[0]) *out[0] = in[0]->share();
+        if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
+    }
+    static constexpr op_code write_grad =
+        whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
+    static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
+                                            grad_slot{grad_slot::input, 2}};
+    static constexpr std::array write_writes{grad_slot{grad_slot::grad_of_input, 0},
+                                             grad_slot{grad_slot::grad_of_input, 2}};
+    static constexpr std::array write_rules{rule_code{&write_grad, write_reads, write_writes}};
+    static constexpr op_code write =
+        whole_op("array_write", array_write_in, array_out, &infer_write, &run_write, write_rules, true);
+
+    // ---- array -> [slots, ...]
+
+    static std::vector<VarSpec> infer_stack(Specs in, void const*) {
+        VarSpec const slot = slot_of("array_stack: array", in[0]);
+        Dims dims{UNK};
+        for (std::int64_t const dim : slot.dims) dims.push_back(dim);
+        return {tensor_spec<T>(dims)};
+    }
+    static void run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
+        typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+        for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
+            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+        out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
+    }
+    static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
+    static void run_stack_grad(void const* device, In in, In out, void const*, Levels) {
+        out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
+    }
+    static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
+    static constexpr op_code stack_grad =
+        whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
+    static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
+    static constexpr std::array stack_rules{rule_code{&stack_grad, stack_reads, writes_first}};
+    static constexpr op_code stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+
+    // ---- [slots, ...] -> array
+
+    static std::vector<VarSpec> infer_unstack(Specs in, void const*) {
+        spec::dense("array_unstack: x", in[0]);
+        spec::has_rows("array_unstack: x", in[0]);
+        Dims dims;
+        for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
+        return {array_of(tensor_spec<T>(dims))};
+    }
+    static void run_unstack(void const* device, In in, In out, void const*, Levels) {
+        out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
+    }
+    static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
+    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
+        Slot const& x = in[0]->get<Slot>();
+        Array const& grad = array(*in[1]);
+        Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
+        for (std::size_t i = 0; i < grad.size(); ++i) {
+            if (grad.written(i)) filled.write(i, grad.read(i));
+        }
+        out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
+    }
+    static constexpr op_code unstack_grad =
+        whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
+    static constexpr std::array unstack_rules{rule_code{&unstack_grad, stack_reads, writes_first}};
+    static constexpr op_code unstack =
+        whole_op("array_unstack", array_x, array_out, &infer_unstack, &run_unstack, unstack_rules);
+
+    // ---- array -> [1], the number of slots
+
+    static std::vector<VarSpec> infer_size(Specs in, void const*) {
+        check_array("array_size: array", in[0]);
+        return {tensor_spec<std::int64_t>({1})};
+    }
+    static void run_size(void const* device, In in, In out, void const*, Levels) {
+        auto const size = static_cast<std::int64_t>(array(*in[0]).size());
+        out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
+    }
+    static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/scope.hpp: Scope, variables and operators by name, within another scope.
+
+#include <map>
+
+namespace rowan::inline v0 {
+
+class Variable;
+class Scope;
+
+/// What a variable is for: what operators write, what a caller feeds, what training changes, what an optimizer keeps beside that, and the
+/// seed that training gives an operator of chance for every batch; and the input of a step of which the recurrent layer is made later.
+enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
+
+/// An operator between variables. It belongs to a scope.
+struct Operator {
+    op_code const* code = nullptr;
+    std::shared_ptr<void const> attributes;
+    std::vector<Variable*> inputs, outputs;
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
+};
+
+/// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
+/// is to make it, a Device; none is Device{}.
+class FirstValue {
+public:
+    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
+
+    FirstValue() = default;
+    template <class F>
+    requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
+        : make_(std::move(make)) {}
+
+    explicit operator bool() const noexcept { return make_ != nullptr; }
+    void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
+        make_(value, seed, device);
+    }
+
+private:
+    Function make_;
+};
+
+/// A name, what is known beforehand of the value, the value, and the operators that read and write it.
+class Variable {
+public:
+    Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
+    Variable(Variable const&) = delete;
+    Variable& operator=(Variable const&) = delete;
+
+    /// Empty until the variable was named or is part of a net.
+    std::string const& name() const noexcept { return name_; }
+    /// Was it named by the program, and not because of its place in a net?
+    bool has_own_name() const noexcept { return own_name_; }
+    VarSpec const& spec() const noexcept { return spec_; }
+    Role role() const noexcept { return role_; }
+    Scope& scope() const noexcept { return *scope_; }
+
+    Value& value() noexcept { return value_; }
+    Value const& value() const noexcept { return value_; }
+
+    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
+    /// value that is read from a file.
+    FirstValue initialize;
+
+    /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
+    void (*bring)(Value&, void const* device, bool own) = nullptr;
+
+    /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
+    std::function<void(Variable&, std::int64_t width)> set_width;
+    void set_dims(Dims const& dims) { spec_.dims = dims; }
+    /// Of what was made before its spec was known.
+    void settle(VarSpec const& spec) { spec_ = spec; }
+
+    std::span<Operator* const> readers() const noexcept { return readers_; }
+    std::span<Operator* const> writers() const noexcept { return writers_; }
+
+private:
+    friend class Scope;
+
+    std::string name_;
+    bool own_name_ = false;
+    VarSpec spec_;
+    Role role_;
+    Scope* scope_;
+    Value value_;
+    std::vector<Operator*> readers_, writers_;
+};
+
+/// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
+class Scope {
+public:
+    Scope() = default;
+    /// A scope within another, which must live longer.
+    explicit Scope(Scope& parent) : parent_(&parent) {}
+    Scope(Scope const&) = delete;
+    Scope& operator=(Scope const&) = delete;
+
+    /// A variable of this name; none makes one that is named when a net first has it.
+    /// errors   GraphError if the scope itself has that name already
+    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
+        if (!name.empty() && by_name_.contains(name))
+            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        variables_.push_back(std::make_unique<Variable>(*this, spec, role));
+        Variable& v = *variables_.back();
+        if (!name.empty()) set_name(v, name);
+        return v;
+    }
+
+    /// The variable of that name here or in the scopes around this one, or nullptr.
+    Variable* find(std::string_view name) const noexcept {
+        for (Scope const* s = this; s != nullptr; s = s->parent_) {
+            if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
+        }
+        return nullptr;
+    }
+
+    /// errors   GraphError if there is none
+    Variable& get(std::string_view name) const {
+        if (Variable* const v = find(name)) return *v;
+        throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+    }
+
+    /// An inner scope, which lives as long as this one or until drop_scopes.
+    Scope& new_scope() {
+        scopes_.push_back(std::make_unique<Scope>(*this));
+        return *scopes_.back();
+    }
+    void drop_scopes() noexcept { scopes_.clear(); }
+    /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
+    /// cost     for each operator, the number of readers of what it reads
+    void forget_readers() noexcept {
+        for (auto const& op : operators_) {
+            for (Variable* const v : op->inputs) {
+                if (&v->scope() != this) std::erase(v->readers_, op.get());
+            }
+        }
+    }
+    Scope* parent() const noexcept { return parent_; }
+    std::size_t scopes() const noexcept { return scopes_.size(); }
+    std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
+
+    /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
+    ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
+    /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    template <class Op, class Device, class... T>
+    Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
+        return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
+                      std::make_shared<attributes_of<Op> const>(std::move(attributes)));
+    }
+    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes) {
+        std::vector<VarSpec> specs;
+        for (Variable const* v : inputs) specs.push_back(v->spec());
+        auto const made = code.infer(specs, attributes.get());
+        auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
+        for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
+        if (!made.empty() && made[0].lod_level > 0) {
+            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+                if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
+            }
+        }
+        operators_.push_back(std::move(op));
+        Operator& added = *operators_.back();
+        for (Variable* const v : added.inputs) v->readers_.push_back(&added);
+        for (Variable* const v : added.outputs) v->writers_.push_back(&added);
+        return added;
+    }
+
+    /// Makes `v`, which nothing writes yet, result i of an operator.
+    /// errors   GraphError if something writes it
+    void write_to(Operator& op, std::size_t i, Variable& v) {
+        if (!v.writers_.empty())
+            throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
+        v.spec_ = op.outputs[i]->spec();
+        v.writers_.push_back(&op);
+        op.outputs[i] = &v;
+    }
+
+    /// errors   GraphError if the scope itself has that name already
+    void set_name(Variable& v, std::string name, bool own = true) {
+        if (!by_name_.emplace(name, &v).second)
+            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+        v.name_ = std::move(name);
+        v.own_name_ = own;
+    }
+
+private:
+    Scope* parent_ = nullptr;
+    std::vector<std::unique_ptr<Variable>> variables_;
+    std::vector<std::unique_ptr<Operator>> operators_;
+    std::vector<std::unique_ptr<Scope>> scopes_;
+    std::map<std::string, Variable*, std::less<>> by_name_;
+};
+
+namespace detail {
+
+/// Withdraws the operators of an inner scope from the variables outside of it, unless its layer is made in the end.
+struct WithdrawnScope {
+    Scope* scope;
+    ~WithdrawnScope() {
+        if (scope != nullptr) scope->forget_readers();
+    }
+};
+
+inline Scope*& current_scope() {
+    thread_local Scope* scope = nullptr;
+    return scope;
+}
+
+}  // namespace detail
+
+/// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+inline Scope& default_scope() {
+    if (detail::current_scope() != nullptr) return *detail::current_scope();
+    thread_local Scope scope;
+    return scope;
+}
+
+/// While it lives, another scope is this thread's default_scope().
+class ScopeGuard {
+public:
+    explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
+    ScopeGuard(ScopeGuard const&) = delete;
+    ScopeGuard& operator=(ScopeGuard const&) = delete;
+    ~ScopeGuard() { detail::current_scope() = before_; }
+
+private:
+    Scope* before_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+/// "fc_0.out", or what the variable is as long as it has no name.
+inline std::string describe(Variable const& v) {
+    if (!v.name().empty()) return v.name();
+    return v.role() == Role::parameter ? "a parameter" : "a result without a name";
+}
+
+/// Of the variables of an operator those in slot k of so many: one each, but that the first slot holds all that are more.
+inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
+    std::size_t const first = variables.size() - slots + 1;  // as many are in the first one
+    return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
+}
+
+/// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
+/// With `within`, writers of variables of other scopes are left out.
+/// errors   GraphError if an operator needs its own result, naming the operators of the cycle
+inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr) {
+    enum Mark { open, done };
+    struct Visit {
+        Operator* op;
+        std::size_t next;  // input
+    };
+    std::vector<Operator*> order;
+    std::unordered_map<Operator const*, Mark> marks;
+    std::vector<Visit> path;  // no recursion: nets may be deep
+    auto const enter = [&](Variable const& v, Operator* op) {
+        if (within != nullptr && &v.scope() != within) return;
+        auto const [mark, is_new] = marks.try_emplace(op, open);
+        if (is_new) {
+            path.push_back({op, 0});
+        } else if (mark->second == open) {
+            std::string text = "the net has a cycle: ";
+            bool inside = false;
+            for (Visit const& v : path) {
+                inside = inside || v.op == op;
+                if (inside) text.append(v.op->code->name).append(" -> ");
+            }
+            throw GraphError(text.append(op->code->name));
+        }
+    };
+    auto const finish = [&] {
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            if (visit.next == visit.op->inputs.size()) {
+                marks[visit.op] = done;
+                order.push_back(visit.op);
+                path.pop_back();
+                continue;
+            }
+            Variable const& read = *visit.op->inputs[visit.next++];
+            for (Operator* const writer : read.writers()) enter(read, writer);
+        }
+    };
+    for (Variable* const target : targets) {
+        for (Operator* const writer : target->writers()) {
+            enter(*target, writer);
+            finish();
+        }
+    }
+    return order;
+}
+
+/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
+inline bool is_placeholder(Variable const& v) {
+    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
+}
+inline bool depends_on_placeholder(Variable& v) {
+    if (is_placeholder(v)) return true;
+    for (Operator const* op : trace(std::array{&v})) {
+        for (Variable const* read : op->inputs) {
+            if (is_placeholder(*read)) return true;
+        }
+    }
+    return false;
+}
+
+/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
+/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
+inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+    std::vector<std::pair<Variable*, std::string>> names;
+    std::unordered_set<Variable const*> known;
+    std::unordered_set<std::string> taken;
+    std::map<std::string_view, std::size_t> count;
+    for (Operator const* op : order) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) {
+                if (v->has_own_name() && known.insert(v).second) {
+                    names.emplace_back(v, v->name());
+                    taken.insert(v->name());
+                }
+            }
+        }
+    }
+    for (Operator const* op : order) {
+        std::string prefix(op->code->name);
+        prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
+        auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
+            for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
+                std::string base = prefix;
+                base.append(slots[k]).append("_");
+                auto const held = in_slot(variables, slots.size(), k);
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (!known.insert(held[i]).second) continue;
+                    std::size_t number = i;
+                    while (!taken.insert(base + std::to_string(number)).second) ++number;
+                    names.emplace_back(held[i], base + std::to_string(number));
+                }
+            }
+        };
+        name(op->inputs, op->code->inputs);
+        name(op->outputs, op->code->outputs);
+    }
+    return names;
+}
+
+/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
+inline void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+    for (auto& [v, name] : names_of(order)) {
+        if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
+    }
+}
+
+/// Gives these names to variables that have none; a number is added where the scope has the name already.
+inline void name_variables(std::span<Operator* const> order) {
+    for (auto& [v, name] : names_of(order)) {
+        if (!v->name().empty()) continue;
+        std::string free = name;
+        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
+        v->scope().set_name(*v, std::move(free), false);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
+
+namespace rowan::inline v0::detail {
+
+/// Elements per range that a thread takes.
+inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
+
+template <class T, class U, class D>
+void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
+    if (x.shape() != like.shape())
+        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+}
+
+template <class T, class D>
+void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
+    if (x.dimension() == rank) return;
+    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+}
+
+/// Calls f(begin, end) on ranges that together are rows of so many elements, on several threads where there is work for them.
+template <class F>
+void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+    bool const serial = threads_for(exec, rows * width) == 1;
+    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+}
+
+/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/elementwise.hpp.
+template <class D>
+struct ElementLoops {
+    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct ElementLoops<Cpu> {
+    /// May a call on `exec` use these tensors?
+    template <class... X>
+    static void check(Cpu exec, X const&...) {
+        static_cast<void>(thread_count(exec));
+    }
+
+    /// Every id must be in [0, bound); a device looks at them later.
+    template <class I>
+    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
+        detail::check_ids(exec, field, ids, bound);
+    }
+
+    template <class T>
+    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
+        return x;
+    }
+
+    /// Memory for n numbers for a while.
+    template <class S>
+    static Buffer<S> scratch(Cpu, std::size_t n) {
+        return Buffer<S>(n);
+    }
+
+    /// to[i] = map(from[i]...) for i in [0, n), computed in numbers of type `S`.
+    template <class S, class Map, class To, class... From>
+    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
+        });
+    }
+
+    /// f(i) for i in [0, n), `work` elements each. What they write is theirs alone.
+    template <class F>
+    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
+        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
+            F const own = f;  // what is written through its pointers does not change them
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// f(f.of_row(row), row, column) for all elements of rows.
+    template <class F>
+    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                auto const row = f.of_row(begin);
+                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
+            }
+        });
+    }
+
+    /// Zeros everywhere in rows, then f(row) for each.
+    template <class T, class F>
+    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            F const own = f;
+            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// Copies of a row.
+    template <class T>
+    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
+        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
+    }
+
+    /// step.at<V>(row, column) for all columns of all rows, V::size of them at a time where `S` has registers: it loads and stores itself.
+    template <class S, class Step>
+    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
+        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin)
+                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+        });
+    }
+};
+
+/// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    ElementLoops<D>::check(exec, x, more...);
+    auto out = new_tensor<T>(exec, x.shape());
+    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
+    return out;
+}
+
+/// A tensor whose elements are all the value.
+template <class T, class D>
+Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
+    if constexpr (is_cpu<D>) {
+        return Tensor<T>::full(shape, value);
+    } else {
+        return Tensor<T, D>::full(exec, shape, value);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/fields.hpp: field, a member of an operator's attributes as descriptors name it.
+
+namespace rowan::inline v0 {
+
+/// Attributes that descriptors are to hold list their members: numbers, truth values, enumerations, Dims, lists of int64, strings, each of
+/// which may be optional.
+///     struct attributes {
+///         double limit = 1;
+///         static constexpr auto fields = std::tuple(field{"limit", &attributes::limit});
+///     };
+template <class Struct, class Member>
+struct field {
+    std::string_view name;
+    Member Struct::*member;
+};
+template <class Struct, class Member>
+field(char const*, Member Struct::*) -> field<Struct, Member>;
+
+}  // namespace rowan::inline v0
+
+// rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
+
+namespace rowan::inline v0 {
+
+struct FillOptions {
+    double value = 0;
+
+    static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
+};
+
+/// See Tensor::full.
+struct fill_like_op {
+    static constexpr std::string_view name = "fill_like";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = FillOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, FillOptions const& = {}) {
+        return spec::elementwise("fill_like: x", x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
+        using S = typename dtype<T>::sum;
+        return detail::new_full<T>(exec, x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] inline void bad_axis(std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
+    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
+    throw ValueError("axis", static_cast<double>(axis), text);
+}
+
+/// The axis counted from the first dim; -1 is the last one.
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) bad_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// The name of one of several tensors, and of one of its dims.
+inline std::string part_name(char const* field, std::size_t k) {
+    return std::string(field).append("[").append(std::to_string(k)).append("]");
+}
+inline std::string dim_name(std::string field, std::size_t axis) {
+    return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+/// There is something to put together.
+constexpr void check_some(std::size_t parts) {
+    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
+/// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
+/// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
+template <class F>
+void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+    std::vector<std::size_t> starts{0};
+    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
+    std::size_t const total = starts.back(), size = outer * total;
+    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
+        std::size_t row = begin / total;
+        std::size_t const after = begin % total;
+        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
+        while (begin < end) {
+            std::size_t const skipped = begin - row * total - starts[k];
+            std::size_t const count = std::min(end - begin, widths[k] - skipped);
+            f(k, row * widths[k] + skipped, begin, count);
+            begin += count;
+            if (++k == widths.size()) {
+                k = 0;
+                ++row;
+            }
+        }
+    });
+}
+
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/pieces.hpp.
+template <class D>
+struct Pieces;
+
+template <>
+struct Pieces<Cpu> {
+    template <class T>
+    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
+                     std::vector<T const*> const& from, T* to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from[k] + in, count, to + whole);
+        });
+    }
+
+    template <class T>
+    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
+                    std::vector<T*> const& to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from + whole, count, to[k] + in);
+        });
+    }
+};
+
+/// The parts of x along the axis `at`, of which sections have been checked.
+template <class T, class D, class Sections>
+std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
+    std::size_t const inner = product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T, D>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(new_tensor<T>(exec, shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    Pieces<D>::cut(exec, outer, widths, x.data(), to);
+    return parts;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/gather.hpp: gather, the rows of a table that ids name.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape>
+Shape gathered_shape(Shape const& ids, Shape const& table) {
+    Shape shape = ids;
+    shape.insert(shape.end(), table.begin() + 1, table.end());
+    return shape;
+}
+
+template <class T>
+void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
+    std::size_t const width = table.row_size();
+    T const* const rows = table.data();
+    ids.visit([&](auto list) {
+        auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+        copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return out + i * width; });
+    });
+}
+
+}  // namespace detail
+
+/// Writes row `ids[i]` of `table` to row i of `out`.
+/// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
+/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height); Error if out shares memory
+///          with table or ids
+/// cost     O(n * width), one read and one write of n rows, no allocation
+template <class T>
+void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
+    detail::check_rows("table", table);
+    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
+    if (out.shape() != shape)
+        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
+    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
+    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
+    detail::gather_rows(exec, table, ids, out.data());
+}
+
+/// The rows of `table` that `ids` name, in their order: an embedding's forward pass.
+/// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
+/// errors   as gather_into
+/// cost     as gather_into, and the result's allocation
+template <class T>
+Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
+    detail::check_rows("table", table);
+    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    auto out = Tensor<T>::from_shape(detail::gathered_shape(ids.shape(), table.shape()));
+    detail::gather_rows(exec, table, ids, out.data());
+    return out;
+}
+
+template <class T, class Device>
+void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
+    gather_into(Device{}, table, ids, out);
+}
+
+template <class T, class Device>
+Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
+    return gather(Device{}, table, ids);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
+
+namespace rowan::inline v0::detail {
+
+/// A source row and the table row that it goes to.
+struct RowPair {
+    std::size_t position;
+    std::size_t row;
+};
+
+/// What is to be done: apply(n, from, to) for stretches of a row of the source and of a row of the table.
+template <class T, class U, class Apply>
+struct RowJob {
+    U const* src;
+    T* table;
+    std::size_t width;
+    Apply const& apply;
+
+    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
+
+    std::size_t lines() const { return (width + per_line - 1) / per_line; }
+
+    /// Does pair(begin) … pair(end - 1), in that order, for group g of `groups` of columns, which are whole cache lines.
+    template <class Pair>
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+        std::size_t const column = lines() * g / groups * per_line;
+        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
+        std::size_t const ahead = lookahead(columns * sizeof(T));
+        U const* const from = src + column;
+        T* const to = table + column;
+        auto const ask = [&](RowPair p) {
+            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
+            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
+        };
+        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end) ask(pair(i + ahead));
+            RowPair const p = pair(i);
+            apply(columns, from + p.position * width, to + p.row * width);
+        }
+    }
+};
+
+/// How the lookups of a table are put into buckets: 8 KiB of the table that lie together belong to one bucket.
+struct TableParts {
+    unsigned part_bits;    // rows of a part
+    unsigned bucket_bits;  // buckets, to which the parts go in turns
+    unsigned chunk_bits;   // lookups at a time; the place in a chunk and a row together fit 64 bits
+
+    TableParts(std::size_t rows, std::size_t row_bytes) {
+        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
+        bucket_bits = std::min(row_bits, 10U);
+        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
+        chunk_bits = std::min(64 - row_bits, 18U);
+    }
+    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
+    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
+    std::uint64_t pack(std::size_t i, std::int64_t row) const {
+        return static_cast<std::uint64_t>(row) << chunk_bits | i;
+    }
+    RowPair unpack(std::uint64_t packed) const {
+        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
+    }
+};
+
+/// Does a job for all lookups: first puts them into buckets, each in input order. A thread takes whole buckets, so that no two meet, and
+/// finds the rows of a bucket close together in memory. What is too popular for one thread is shared by columns.
+template <class Job, class List>
+void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
+    Buckets buckets(parts.buckets(), threads);
+    auto const& starts = buckets.starts;
+    Storage<std::uint64_t> order(chunk);
+    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
+        std::size_t const count = std::min(chunk, list.size() - begin);
+        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
+        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
+        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
+
+        auto const pair = [&](std::size_t i) {
+            RowPair const p = parts.unpack(order[i]);
+            return RowPair{begin + p.position, p.row};
+        };
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int team_size) {
+            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const shares = size * 16;
+            std::size_t const popular = 2 * (count / shares + 1);
+            for (std::size_t k = next++; k < shares; k = next++) {
+                std::size_t const first = buckets.share(k, shares);
+                std::size_t last = buckets.share(k + 1, shares);
+                // a popular bucket, being longer than two shares, is the last of its own
+                if (last > first && starts[last] - starts[last - 1] > popular) --last;
+                job.run(0, 1, starts[first], starts[last], pair);
+            }
+            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
+            std::size_t turn = 0;
+            for (std::size_t b = 0; b < parts.buckets(); ++b) {
+                if (starts[b + 1] - starts[b] <= popular) continue;
+                for (std::size_t g = 0; g < groups; ++g) {
+                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
+                }
+            }
+        });
+    }
+}
+
+/// Calls apply(n, from, to) with stretches of source row i and of table row ids[i], for all i and so that together they cover the rows;
+/// calls for one element of the table come in input order, and no two threads meet. Where every thread gets 256 bytes of a row, threads
+/// share the columns: that needs no search, and no row can be too popular. Narrower rows are done by parts.
+template <class T, class U, class Apply>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
+    int const threads = threads_for(exec, src.size());
+    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
+    if (src.size() == 0) return;
+    ids.visit([&](auto list) {
+        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
+        }
+        team(threads, [&](int t, int team_size) {
+            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
+            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
+        });
+    });
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/scatter_add.hpp: scatter_add, rows added to a table, duplicates in input order.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class U>
+void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> const& src) {
+    static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
+    for_each_owned(exec, ids, src, dst,
+                   [](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, n, from, to); });
+}
+
+}  // namespace detail
+
+/// dst[ids[i]] += src[i] for every i, in order.
+/// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory with ids or src
+/// cost     O(n * width), every row of src read once, every row of dst touched read and written; at most 2 MiB of memory for
+///          sorting lookups to threads; the bits of the serial loop for any number of threads
+template <class T, class U>
+void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
+    detail::check_rows("dst", dst);
+    if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
+    detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
+    detail::check_trailing("src", src, dst.shape());
+    detail::check_ids(exec, "ids", ids, detail::height_of(dst));
+    detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
+    detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
+    detail::scatter_add_rows(exec, dst, ids, src);
+}
+
+/// dst[row] += value for every row of `g`, in order.
+/// shapes   dst has the shape of g
+/// errors   ShapeError if shapes do not match; Error if dst shares memory with g
+/// cost     as above
+template <class T, class U>
+void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
+    SelectedRows<U>::check_value(g.value(), g.rows().size());
+    detail::check_height("dst", dst, g.height());
+    detail::check_trailing("dst", dst, g.value().shape());
+    detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
+    detail::scatter_add_rows(exec, dst, g.rows(), g.value());
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
+    scatter_add(Device{}, dst, ids, src);
+}
+
+template <class T, class U, class Device>
+void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
+    scatter_add(Device{}, dst, g);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sum.hpp: sum, of any number of tensors and row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/sum.hpp.
+template <class D>
+struct Summands;
+
+template <>
+struct Summands<Cpu> {
+    template <class T>
+    static void add(Cpu exec, std::vector<Tensor<T>> const& x, Tensor<T>& out) {
+        for_ranges(exec, out.size(), 1, [&](std::size_t begin, std::size_t end) {
+            each_lane<sum_t<T>>(end - begin, [&]<class V>(std::size_t i) {
+                V total = load<V>(x[0].data() + begin + i);
+                for (std::size_t k = 1; k < x.size(); ++k) total = plus(total, load<V>(x[k].data() + begin + i));
+                store(total, out.data() + begin + i);
+            });
+        });
+    }
+
+    template <class T>
+    static SelectedRows<T> join(Cpu, std::vector<SelectedRows<T>> const& x, std::size_t rows, Tensor<T> value) {
+        Buffer<std::int64_t> all;
+        all.reserve(rows);
+        T* to = value.data();
+        for (SelectedRows<T> const& g : x) {
+            all.insert(all.end(), g.rows().begin(), g.rows().end());
+            to = std::copy_n(g.value().data(), g.value().size(), to);
+        }
+        return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
+    }
+
+    /// The rows of g with another value.
+    template <class T>
+    static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
+        return {g.height(), g.rows(), std::move(value)};
+    }
+};
+
+}  // namespace detail
+
+/// The sum of tensors of one shape, added in their order.
+/// errors   ShapeError if there are none or shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
+    detail::check_some(x.size());
+    for (std::size_t i = 1; i < x.size(); ++i) detail::check_same_shape(detail::part_name("x", i).c_str(), x[i], x[0]);
+    for (auto const& summand : x) detail::ElementLoops<D>::check(exec, summand);
+    auto out = detail::new_tensor<T>(exec, x[0].shape());
+    detail::Summands<D>::add(exec, x, out);
+    return out;
+}
+
+/// The rows of all, one after the other: their sum, not merged.
+/// errors   ShapeError if there are none, or heights or row shapes differ
+/// cost     one read of each and one write of the result
+template <class T, device D>
+SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
+    detail::ElementLoops<D>::check(exec);
+    detail::check_some(x.size());
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        SelectedRows<T, D>::check_value(x[i].value(), x[i].rows().size());
+        if (x[i].height() != x[0].height())
+            throw ShapeError(detail::part_name("x", i) + ".height()", std::to_string(x[i].height()),
+                             std::to_string(x[0].height()));
+        detail::check_trailing(detail::part_name("x", i).append(".value()").c_str(), x[i].value(),
+                               x[0].value().shape());
+        rows += x[i].rows().size();
+    }
+    auto shape = x[0].value().shape();
+    shape[0] = rows;
+    return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
+}
+
+/// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
+/// errors   ShapeError if there are no tensors or shapes differ
+template <class T, device D>
+Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+    for (SelectedRows<T, D> const& g : sparse) {
+        SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+        detail::check_some(x.size());
+        detail::check_height("x[0]", x[0], g.height());
+        detail::check_trailing("x[0]", x[0], g.value().shape());
+    }
+    auto out = sum(exec, x);
+    for (SelectedRows<T, D> const& g : sparse) scatter_add(exec, out, g);
+    return out;
+}
+
+struct sum_grad_op;
+
+/// See sum. Dense if one of its inputs is.
+struct sum_op {
+    static constexpr std::string_view name = "sum";
+    using inputs = slots<slot::x>;  // any number of them
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = ~0u;
+    using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x) {
+        if (x.empty()) spec::the_rank_does_not_fit("sum: x", 0, "at least 1");
+        VarSpec out = x[0];
+        for (VarSpec const& spec : x) {
+            spec::same_dtype("sum: x", spec, out);
+            out.dims = spec::same_dims("sum: x", spec, out);
+            if (spec.type == VarType::LOD_TENSOR && out.type != VarType::LOD_TENSOR) {
+                out.type = VarType::LOD_TENSOR;
+                out.lod_level = spec.lod_level;
+            }
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, std::vector<SelectedRows<T, D>> const& x) {
+        return sum(exec, x);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
+        return sum(exec, x, sparse);
+    }
+};
+
+/// Every summand gets the gradient of the sum, a row-sparse one the rows that it has.
+struct sum_grad_op {
+    static constexpr std::string_view name = "sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const&) { return {x.begin(), x.end()}; }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad) {
+        std::vector<Tensor<T, D>> grads;
+        for (std::size_t i = 0; i < x.size(); ++i) grads.push_back(out_grad.share());
+        return grads;
+    }
+    template <class T, class D>
+    static std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> run(
+        D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse,
+        Tensor<T, D> const& out_grad) {
+        std::vector<SelectedRows<T, D>> grads;
+        for (auto const& g : sparse)
+            grads.push_back(detail::Summands<D>::with_value(exec, g, gather(exec, out_grad, g.rows())));
+        return {run(exec, x, out_grad), std::move(grads)};
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
+
+namespace rowan::inline v0::detail {
+
+/// Are there any, and is each of them row-sparse? Then their sum is, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
+/// What reaches each variable. Gradients and what they are added to have elements of T.
+template <class T, class Device>
+class GradientMaker {
+public:
+    /// New operators belong to `scope`; `target` is what is differentiated, for messages.
+    GradientMaker(Scope& scope, std::string target) : scope_(scope), target_(std::move(target)) {}
+
+    /// Asks for the gradient of a variable.
+    void want(Variable const& v) { wanted_.insert(&v); }
+    bool wants(Variable const& v) const { return wanted_.contains(&v); }
+
+    /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
+    void spread(std::span<Operator* const> order) {
+        for (Operator const* op : order) {
+            if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+            for (Variable const* v : op->outputs) {
+                if (!is_integral(v->spec().dtype)) wanted_.insert(v);
+            }
+        }
+    }
+
+    void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+
+    Variable& fill(Variable& like, double value) {
+        return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
+    }
+
+    /// The sum of all that reaches a variable, or nullptr.
+    Variable* gradient(Variable& v) {
+        auto const found = parts_.find(&v);
+        if (found == parts_.end()) return nullptr;
+        auto& parts = found->second;
+        if (parts.size() > 1) {
+            bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
+            parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+                         .outputs[0]};
+        }
+        return parts[0];
+    }
+
+    /// What reaches a variable, not summed.
+    std::vector<Variable*> parts(Variable& v) const {
+        auto const found = parts_.find(&v);
+        return found == parts_.end() ? std::vector<Variable*>() : found->second;
+    }
+
+    /// Adds the gradient operators of an operator, all of whose readers must be done.
+    /// errors   GraphError if it has no gradient for an input that is asked for
+    void differentiate(Operator& op) {
+        std::vector<Variable*> out_grads;
+        for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
+        if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
+        std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+        std::vector<Variable*> in_grads(op.inputs.size());
+        std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
+        auto const needed = needed_rules(op);
+        for (std::size_t k = 0; k < needed.size(); ++k) {
+            if (!needed[k]) continue;
+            rule_code const& rule = op.code->rules[k];
+            std::vector<Variable*> reads;
+            auto const read = [&](std::span<Variable* const> held) {
+                reads.insert(reads.end(), held.begin(), held.end());
+            };
+            for (grad_slot const& slot : rule.reads) {
+                switch (slot.kind) {
+                    case grad_slot::input:
+                        read(in_slot(op.inputs, slots_in, slot.index));
+                        break;
+                    case grad_slot::output:
+                        read(in_slot(op.outputs, slots_out, slot.index));
+                        break;
+                    case grad_slot::grad_of_output: {
+                        auto const held = in_slot(op.outputs, slots_out, slot.index);
+                        Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                        for (std::size_t i = 0; i < held.size(); ++i) {
+                            if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                        }
+                        read({grads, held.size()});
+                        break;
+                    }
+                    case grad_slot::grad_of_input:
+                        read(in_slot(in_grads, slots_in, slot.index));
+                        break;
+                    case grad_slot::between_rules:
+                        reads.push_back(between.at(slot.index));
+                        break;
+                }
+            }
+            Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
+            for (std::size_t w = 0; w < rule.writes.size(); ++w) {
+                auto const held = in_slot(made.outputs, rule.writes.size(), w);
+                if (rule.writes[w].kind == grad_slot::grad_of_input) {
+                    auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
+                    std::ranges::copy(held, in_grads.begin() + to);
+                } else {
+                    between[rule.writes[w].index] = held[0];
+                }
+            }
+        }
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+            if (!wanted_.contains(op.inputs[i])) continue;
+            if (in_grads[i] == nullptr) {
+                throw GraphError(std::string("operator ")
+                                     .append(op.code->name)
+                                     .append(" has no gradient for its input ")
+                                     .append(describe(*op.inputs[i]))
+                                     .append(", on which ")
+                                     .append(target_)
+                                     .append(" depends"));
+            }
+            parts_[op.inputs[i]].push_back(in_grads[i]);
+        }
+    }
+
+private:
+    // Of a dense value of T in full, else without a value.
+    Variable& zeros(Variable& like) {
+        VarSpec const& spec = like.spec();
+        if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
+        return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+    }
+
+    // Which rules make a gradient that is wanted, or something that such a rule reads.
+    std::vector<bool> needed_rules(Operator const& op) const {
+        auto const rules = op.code->rules;
+        std::vector<bool> needed(rules.size(), false);
+        auto const wanted = [&](grad_slot const& slot) {
+            if (slot.kind != grad_slot::grad_of_input) return false;
+            auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+            return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
+        };
+        for (std::size_t k = rules.size(); k-- > 0;) {
+            for (grad_slot const& slot : rules[k].writes) {
+                if (wanted(slot)) needed[k] = true;
+                for (std::size_t later = k + 1; later < rules.size(); ++later) {
+                    for (grad_slot const& read : rules[later].reads) {
+                        if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
+                    }
+                }
+            }
+        }
+        return needed;
+    }
+
+    Scope& scope_;
+    std::string target_;
+    std::unordered_set<Variable const*> wanted_;
+    std::unordered_map<Variable*, std::vector<Variable*>> parts_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
+
+namespace rowan::inline v0 {
+
+/// A parameter and the variable that its gradient is written to.
+struct ParameterGradient {
+    Variable* parameter;
+    Variable* gradient;
+};
+
+/// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
+/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables stay row-sparse. Only what a parameter needs
+/// is computed.
+/// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
+    auto const order = detail::trace(std::array{&cost});
+    detail::GradientMaker<T, Device> maker(scope, detail::describe(cost));
+    for (Operator const* op : order) {
+        for (Variable const* v : op->inputs) {
+            if (v->role() == Role::parameter) maker.want(*v);
+        }
+    }
+    maker.spread(order);
+    if (!maker.wants(cost))
+        throw GraphError(detail::describe(cost).append(" does not depend on a parameter: there is nothing to train"));
+    maker.add(cost, maker.fill(cost, 1.0));
+    for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
+    std::vector<ParameterGradient> gradients;
+    std::unordered_set<Variable const*> seen;
+    for (Operator const* op : order) {
+        for (Variable* const v : op->inputs) {
+            if (v->role() != Role::parameter || !seen.insert(v).second) continue;
+            if (Variable* const g = maker.gradient(*v)) gradients.push_back({v, g});
+        }
+    }
+    return gradients;
+}
+template <class T = float, class Device = Cpu>
+std::vector<ParameterGradient> append_backward(Variable& cost) {
+    return append_backward<T, Device>(cost, cost.scope());
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/net.hpp: Net, operators in an order in which they run.
+
+#include <sstream>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// "fc(x, fc_0.w_0, fc_0.b_0)"
+inline std::string describe(Operator const& op) {
+    std::string text(op.code->name);
+    char const* comma = "(";
+    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
+    return text.append(op.inputs.empty() ? "()" : ")");
+}
+
+/// Runs f; its error names the operator, too.
+template <class F>
+void run_named(Operator const& op, F const& f) {
+    auto const field = [&](std::string const& name) { return describe(op).append(": ").append(name); };
+    try {
+        f();
+    } catch (IndexError const& e) {
+        throw e.moved_to(field(e.field()), e.position());
+    } catch (ShapeError const& e) {
+        throw ShapeError(field(e.field()), e.actual(), e.expected());
+    } catch (TypeError const& e) {
+        throw TypeError(field(e.field()), e.actual(), e.expected());
+    } catch (ValueError const& e) {
+        throw ValueError(field(e.field()), e.value(), e.expected());
+    } catch (LodError const& e) {  // begins with the offset
+        throw LodError(e.level(), e.position(), e.value(),
+                       std::string(e.reason()).append(", in ").append(describe(op)));
+    }
+}
+
+}  // namespace detail
+
+/// The operators that some variables depend on, each once and after those whose results it reads.
+template <class Device = Cpu>
+class Net {
+public:
+    /// Traces back from the outputs through the operators that write them, and names what has no name yet.
+    /// errors   GraphError if there is a cycle, or a result is read that nothing writes
+    static Net trace_and_build(std::span<Variable* const> outputs) {
+        Net net;
+        net.order_ = detail::trace(outputs);
+        net.outputs_.assign(outputs.begin(), outputs.end());
+        detail::name_variables(net.order_);
+        net.find_uses();
+        return net;
+    }
+    static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
+
+    /// Adds an operator at the end, such as one of an optimizer.
+    void append(Operator& op) {
+        order_.push_back(&op);
+        detail::name_variables(std::span(&order_.back(), 1));
+        find_uses();
+    }
+
+    std::span<Operator* const> operators() const noexcept { return order_; }
+
+    /// The variables that must have a value before the net runs, in the order in which they are first read.
+    std::span<Variable* const> inputs() const noexcept { return inputs_; }
+
+    /// Runs the operators on the values of their variables; where `scope` has a variable of that name, on its value instead. Values that
+    /// nothing reads any more are let go, those of outputs stay.
+    /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
+    ///          but for those that an optimizer had changed before
+    /// cost     memory comes from the thread's MemoryPool, or else from one of the net's own, and goes back to it
+    void run(Scope& scope, Device exec = {}) const {
+        std::optional<MemoryPool::Guard> guard;
+        if (detail::current_pool() == nullptr) guard.emplace(*pool_);
+        for (Variable* const v : inputs_) {
+            if (value(scope, *v).empty())
+                throw GraphError(std::string("the variable \"")
+                                     .append(v->name())
+                                     .append("\" has no value: it is ")
+                                     .append(v->role() == Role::data        ? "fed by the caller"
+                                             : v->role() == Role::parameter ? "a parameter"
+                                                                            : "written by no operator"));
+        }
+        for (Operator const* op : order_) {
+            for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+        }
+        detail::Buffer<Value*> in, out;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            Operator const& op = *order_[i];
+            in.clear();
+            out.clear();
+            for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
+            for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
+            if (op.code->in_place && may_take(i, *op.inputs[0])) {
+                *out[0] = std::move(*in[0]);
+                in[0] = out[0];
+            }
+            detail::run_named(op, [&] { op.code->run(&exec, in, out, op.attributes.get(), op.levels_from); });
+            for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+        }
+    }
+
+    /// The net in Graphviz's language, with kinds, element types and dims.
+    std::string dot() const {
+        std::ostringstream text;
+        text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+        std::unordered_set<Variable const*> shown;
+        auto const show = [&](Variable const& v) {
+            if (!shown.insert(&v).second) return;
+            char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                      : v.role() == Role::data    ? "box, style=rounded"
+                                                                  : "plaintext";
+            text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+                 << detail::kind_text(v.spec()) << ' ' << v.spec().dims;
+            if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+            text << "\"];\n";
+        };
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            Operator const& op = *order_[i];
+            text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+            for (Variable const* v : op.inputs) {
+                show(*v);
+                text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+            }
+            for (Variable const* v : op.outputs) {
+                show(*v);
+                text << "  op" << i << " -> \"" << v->name() << "\";\n";
+            }
+        }
+        text << "}\n";
+        return text.str();
+    }
+
+private:
+    static Value& value(Scope& scope, Variable& v) {
+        if (&v.scope() == &scope || v.name().empty()) return v.value();
+        Variable* const there = scope.find(v.name());
+        return there == nullptr ? v.value() : there->value();
+    }
+
+    // Is this the last time that operator i or another one reads v?
+    bool may_take(std::size_t i, Variable& v) const {
+        return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
+               std::ranges::count(order_[i]->inputs, &v) == 1;
+    }
+
+    void find_uses() {
+        inputs_.clear();
+        std::unordered_set<Variable const*> known;
+        for (Operator const* op : order_) {
+            for (Variable* const v : op->inputs) {
+                if (known.insert(v).second) inputs_.push_back(v);
+            }
+            known.insert(op->outputs.begin(), op->outputs.end());
+        }
+        std::unordered_map<Variable*, std::size_t> last;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+                for (Variable* const v : *list) last[v] = i;
+            }
+        }
+        last_uses_.assign(order_.size(), {});
+        for (auto const& [v, i] : last) {
+            if (v->role() == Role::temporary && !v->writers().empty() &&
+                std::ranges::find(outputs_, v) == outputs_.end())
+                last_uses_[i].push_back(v);
+        }
+    }
+
+    std::vector<Operator*> order_;
+    std::vector<Variable*> inputs_, outputs_;
+    std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
+    std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
+
+namespace rowan::inline v0::detail {
+
+struct LoopKernels {
+    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
+    Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
+    op_code const *sum, *fill_like;
+
+    /// Those of elements of T.
+    template <class T, class Device>
+    static LoopKernels of() {
+        LoopKernels kernels;
+        kernels.zeros = [](void const* device, std::size_t rows, VarSpec const& like) {
+            typename Tensor<T, Device>::shape_type shape;
+            shape.push_back(rows);
+            for (std::size_t i = 1; i < like.dims.size(); ++i)
+                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+            Lod lod;
+            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
+            Value value;
+            value.set(LoDTensor<T, Device>(new_zeros<T>(*static_cast<Device const*>(device), shape), std::move(lod)));
+            return value;
+        };
+        kernels.no_rows = [](void const* device, Value const& table) {
+            auto shape = table.get<LoDTensor<T, Device>>().shape();
+            auto const height = static_cast<std::int64_t>(shape[0]);
+            shape[0] = 0;
+            Value value;
+            auto const& exec = *static_cast<Device const*>(device);
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
+            return value;
+        };
+        kernels.sum = &code_of<sum_op, Device, T>::value;
+        kernels.fill_like = &code_of<fill_like_op, Device, T>::value;
+        return kernels;
+    }
+
+    Value zero_like(void const* device, Value& x) const {
+        Value zeros;
+        std::array<Value*, 1> const in{&x}, out{&zeros};
+        FillOptions const options{0};
+        fill_like->run(device, in, out, &options, -1);
+        return zeros;
+    }
+
+    /// Of dense and row-sparse values.
+    Value total(void const* device, std::span<Value* const> summands) const {
+        if (summands.size() == 1) return std::move(*summands[0]);
+        Value sum_of_all;
+        std::array<Value*, 1> const out{&sum_of_all};
+        no_attributes const none;
+        sum->run(device, summands, out, &none, -1);
+        return sum_of_all;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
+
+namespace rowan::inline v0::detail {
+
+/// Where a step finds the value of a variable.
+struct Place {
+    enum Kind : unsigned char {
+        outside,  // among what the step reads as a whole
+        whole,    // one for all steps
+        rows,  // a row for each sequence that has the step: of one step, or of all, those of one step after the other
+        of_a_step  // one for each step
+    };
+    Kind kind;
+    std::size_t number;
+};
+
+struct StepOp {
+    Operator const* op;
+    std::vector<Place> in, out;
+};
+
+/// Operators that run once before the loop over the steps, in each step, and once after the loop.
+struct Phases {
+    std::vector<StepOp> before, each, after;
+};
+
+/// A step reads a part of x and the states before it, for every sequence that has the step, and what is outside as a whole. What it makes
+/// row by row without the states, or without being needed for the next states, runs once for all steps. So do, in the backward pass, the
+/// operators that sum over rows.
+struct StepNet {
+    struct Memory {
+        Variable *before, *after;  // `after` is the next step's `before`
+        Variable *after_grad = nullptr, *before_grad = nullptr;
+    };
+
+    Scope* scope = nullptr;                 // of the step's variables
+    Variable *x = nullptr, *out = nullptr;  // what a step is given and makes
+    std::vector<Memory> memories;
+    std::vector<Variable*> outer;  // what it reads from outside, parameters among them
+    bool rows_apart = true;        // is nothing computed from several sequences of a step?
+    Phases forward;
+
+    // the backward pass, as far as somebody asked for it
+    Variable *out_grad = nullptr, *x_grad = nullptr;
+    Phases backward;
+    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+
+    /// Finds the operators and what they read from outside.
+    /// errors   GraphError if there is a cycle
+    void build() {
+        std::vector<Variable*> targets{out};
+        for (Memory const& m : memories) targets.push_back(m.after);
+        auto const order = trace(targets, scope);
+        for (Operator* const op : order) {
+            for (Variable* const v : op->inputs) {
+                if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
+            }
+        }
+        std::unordered_set<Variable const*> loop, needed;
+        rows_.insert(x);
+        for (Memory const& m : memories) {
+            rows_.insert(m.before);
+            loop.insert(m.before);
+            needed.insert(m.after);
+        }
+        forward = phases(order, std::move(loop), std::move(needed), {}, false);
+        rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
+        name_and_count(order);
+        forward_places = number_.size();
+    }
+
+    bool has_rows(Variable const& v) const { return rows_.contains(&v); }
+
+    /// The place of a variable of the step or outside of it.
+    Place place(Variable const& v) const {
+        if (&v.scope() != scope)
+            return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+        return {rows_.contains(&v)        ? Place::rows
+                : of_a_step_.contains(&v) ? Place::of_a_step
+                                          : Place::whole,
+                number_.at(&v)};
+    }
+    std::size_t places() const { return number_.size(); }
+    std::size_t forward_places = 0;  // what is numbered from here on belongs to the backward pass
+
+    /// Makes the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the way has no gradient
+    template <class T, class Device>
+    void build_backward() {
+        if (out_grad != nullptr) return;
+        try {
+            make_backward<T, Device>();
+        } catch (...) {
+            out_grad = nullptr;
+            outer_grads.clear();
+            throw;
+        }
+    }
+
+private:
+    template <class T, class Device>
+    void make_backward() {
+        GradientMaker<T, Device> maker(*scope, "the result of a step");
+        auto const want = [&](Variable const& v) {
+            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
+        };
+        want(*x);
+        for (Memory const& m : memories) want(*m.before);
+        for (Variable const* v : outer) want(*v);
+        maker.spread(order_);
+        std::unordered_set<Variable const*> loop, needed;
+        out_grad = &scope->new_var("", out->spec());
+        rows_.insert(out_grad);
+        maker.add(*out, *out_grad);
+        for (Memory& m : memories) {
+            m.after_grad = &scope->new_var("", m.after->spec());
+            rows_.insert(m.after_grad);
+            loop.insert(m.after_grad);
+            maker.add(*m.after, *m.after_grad);
+        }
+        std::size_t const first = scope->operators().size();
+        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
+        for (Memory& m : memories) {
+            m.before_grad = maker.gradient(*m.before);
+            if (m.before_grad != nullptr) needed.insert(m.before_grad);
+        }
+        x_grad = maker.gradient(*x);
+        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+        std::vector<Operator*> made;
+        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+        std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
+        for (Variable const* v : of_a_step_) {
+            for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
+        }
+        backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
+        auto order = order_;
+        order.insert(order.end(), made.begin(), made.end());
+        name_and_count(order);
+    }
+
+    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+        all.insert(&g);
+        for (Operator const* op : g.writers()) {
+            if (op->code->name != sum_op::name) continue;
+            for (Variable const* v : op->inputs) add_summands(*v, all);
+        }
+    }
+
+    // `loop`: what is not there before the loop. `needed`: what the next step needs. `stepwise`: what is wanted step by step.
+    Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                  std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
+                  bool may_sum) {
+        std::vector<Operator*> rest;
+        Phases result;
+        auto const in_loop = [&](Operator const& op) {
+            return std::ranges::any_of(op.inputs,
+                                       [&](Variable const* v) { return loop.contains(v) || of_a_step_.contains(v); }) ||
+                   std::ranges::any_of(op.outputs, [&](Variable const* v) { return stepwise.contains(v); });
+        };
+        for (Operator* const op : order) {
+            bool const any = reads_rows(*op);
+            bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
+            for (std::size_t i = 0; i < op->outputs.size(); ++i) {
+                Variable const* const v = op->outputs[i];
+                if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+                if (!once) loop.insert(v);
+            }
+            if (once) {
+                result.before.push_back({op, {}, {}});
+            } else {
+                rest.push_back(op);
+            }
+        }
+        std::unordered_set<Operator const*> each;
+        std::unordered_set<Variable const*> read;  // within the loop
+        for (Operator* const op : rest | std::views::reverse) {
+            auto const is = [&](auto const& set) {
+                return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
+            };
+            bool const reads_of_a_step = std::ranges::any_of(
+                op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
+            if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
+            each.insert(op);
+            read.insert(op->inputs.begin(), op->inputs.end());
+        }
+        for (Operator* const op : rest) {
+            bool const stays = each.contains(op);
+            (stays ? result.each : result.after).push_back({op, {}, {}});
+            if (!stays) continue;
+            for (Variable const* v : op->outputs) {
+                if (!rows_.contains(v)) of_a_step_.insert(v);
+            }
+        }
+        return result;
+    }
+
+    bool reads_rows(Operator const& op) const {
+        return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
+    }
+
+    bool keeps_rows_apart(Operator const& op) const {
+        return !reads_rows(op) || (op.code->row_inputs != 0 ? fits(op, false) : op.code->row_wise(op.attributes.get()));
+    }
+
+    // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
+    bool fits(Operator const& op, bool may_sum) const {
+        if (op.code->sums_rows && !may_sum) return false;
+        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+            bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+            if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
+        }
+        return reads_rows(op);
+    }
+
+    // Names are for messages.
+    void name_and_count(std::span<Operator* const> order) {
+        order_.assign(order.begin(), order.end());
+        name_inner_variables(order, *scope);
+        for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+        for (Phases* phases : {&forward, &backward}) {
+            for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
+                for (StepOp& op : *ops) {
+                    auto const find = [&](std::vector<Variable*> const& variables, std::vector<Place>& places) {
+                        places.clear();
+                        for (Variable const* v : variables) places.push_back(place(*v));
+                    };
+                    find(op.op->inputs, op.in);
+                    find(op.op->outputs, op.out);
+                }
+            }
+        }
+    }
+
+    std::vector<Operator*> order_;
+    std::unordered_set<Variable const*> rows_;       // have a row for each sequence of the step
+    std::unordered_set<Variable const*> of_a_step_;  // have none, and differ from step to step
+    std::unordered_map<Variable const*, std::size_t> number_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rnn_run.hpp: RnnRun, a step net run over the steps of some sequences, forward or backward.
+
+namespace rowan::inline v0::detail {
+
+/// Some sequences of a batch, longest first, and the values of their steps.
+struct RnnPart {
+    Buffer<std::int64_t> sequences;  // their numbers in the batch
+    Buffer<std::int64_t> starts;     // step t is elements [starts[t], starts[t + 1])
+    Buffer<std::int64_t> elements;   // their numbers in the batch
+    Buffer<Buffer<Value>> steps;     // step, number of the variable
+    Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
+
+    /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
+    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
+        sequences.clear();
+        elements.clear();
+        starts.assign(1, 0);
+        for (std::size_t j = part; j < map.sequences(); j += parts) sequences.push_back(map.sequence(j));
+        for (std::size_t t = 0; t < map.steps(); ++t) {
+            auto const step = map.step(t), first = map.step(0);
+            for (std::size_t j = part; j < step.size(); j += parts) {
+                auto const back = map.length(j) - 1 - static_cast<std::int64_t>(t);
+                elements.push_back(reverse ? first[j] + back : step[j]);
+            }
+            if (elements.size() == static_cast<std::size_t>(starts.back())) break;
+            starts.push_back(static_cast<std::int64_t>(elements.size()));
+        }
+    }
+
+    /// Room for the values of so many variables, those from number `from` on without a value.
+    void make_room(std::size_t variables, std::size_t from) {
+        steps.resize(count());
+        make_room(packed, variables, from);
+        for (auto& step : steps) make_room(step, variables, from);
+    }
+
+    static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
+        values.resize(std::min(values.size(), from));
+        values.resize(variables);
+    }
+
+    std::size_t count() const { return starts.size() - 1; }
+    std::size_t size(std::size_t t) const {
+        return t < count() ? static_cast<std::size_t>(starts[t + 1] - starts[t]) : 0;
+    }
+};
+
+class RnnRun {
+public:
+    /// `outer`: what the step reads from outside.
+    RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
+           RnnPart& part)
+        : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
+
+    /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
+    /// sequence's last.
+    Value forward(Value const& x, std::span<Value> states) {
+        part_.make_room(net_.places(), 0);
+        if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
+        packed(*net_.x) = x.gather(device_, part_.elements);
+        for (StepOp const& op : net_.forward.before) run_whole(op);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
+                part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
+            }
+            for (StepOp const& op : net_.forward.each) run_step(op, t);
+        }
+        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
+        return whole(net_.place(*net_.out)).share();
+    }
+
+    /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
+    void backward(Value const& out_grad, std::span<Value> states) {
+        part_.make_room(net_.places(), net_.forward_places);
+        if (part_.count() == 0) return;
+        packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
+        for (StepOp const& op : net_.backward.before) run_whole(op);
+        Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
+        for (std::size_t t = part_.count(); t-- > 0;) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
+                Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
+                after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
+            }
+            for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                auto const& memory = net_.memories[m];
+                carried[m] = memory.before_grad == nullptr
+                                 ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
+                                 : step_value(net_.place(*memory.before_grad), t).share();
+            }
+        }
+        for (StepOp const& op : net_.backward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value rest = states[m].slice(part_.size(0), part_.sequences.size());
+            states[m] = joined(carried[m], rest);
+        }
+    }
+
+    /// After backward: the gradient of x, empty if there is none.
+    Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
+
+    /// After backward: adds what reaches an outer variable to `parts`.
+    void outer_grad(std::size_t k, Buffer<Value*>& parts) {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Place const place = net_.place(*v);
+            if (place.kind == Place::of_a_step) {
+                for (auto& step : part_.steps) parts.push_back(&step[place.number]);
+            } else {
+                parts.push_back(&whole(place));
+            }
+        }
+    }
+
+private:
+    std::size_t number(Variable const& v) const { return net_.place(v).number; }
+    Value& packed(Variable const& v) { return part_.packed[number(v)]; }
+    Value joined(Value& first, Value& second) const { return Value::concat(device_, std::array{&first, &second}); }
+
+    Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
+
+    /// The state of every sequence after its last step: step t has those that end there last.
+    Value ends(std::size_t m, Value const& boot) {
+        Buffer<Value> pieces;
+        for (std::size_t t = part_.count(); t-- > 0;)
+            pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
+        pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
+        Buffer<Value*> all;
+        for (Value& piece : pieces) all.push_back(&piece);
+        return Value::concat(device_, all);
+    }
+
+    // Of all steps.
+    Value& whole(Place const& place) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (!all.empty() || place.kind == Place::whole) return all;
+        Buffer<Value*> steps;
+        for (auto& step : part_.steps) steps.push_back(&step[place.number]);
+        all = Value::concat(device_, steps);
+        return all;
+    }
+
+    Value& step_value(Place const& place, std::size_t t) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (place.kind == Place::whole) return all;
+        Value& value = part_.steps[t][place.number];
+        if (value.empty() && place.kind == Place::rows && !all.empty()) {
+            value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
+        }
+        return value;
+    }
+
+    // For rows [first, first + rows) of the part.
+    template <class In, class Out>
+    void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
+        inputs_.clear();
+        outputs_.clear();
+        for (Place const& place : op.in) inputs_.push_back(&in(place));
+        for (Place const& place : op.out) outputs_.push_back(&out(place));
+        Operator const& o = *op.op;
+        run_named(o, [&] {
+            try {
+                o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+            } catch (IndexError const& e) {
+                throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
+            }
+        });
+    }
+    void run_whole(StepOp const& op) {
+        run(
+            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+            [&](Place const& place) -> Value& { return part_.packed[place.number]; });
+    }
+    void run_step(StepOp const& op, std::size_t t) {
+        run(
+            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
+            [&](Place const& place) -> Value& { return step_value(place, t); },
+            [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+    }
+
+    // Rows stand in the order of steps: where in the batch is what an operator has complained of?
+    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+        auto const slots = op.op->code->inputs;
+        auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
+            return e.position();
+        std::size_t size = 1;
+        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
+        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
+        std::size_t const width = size / rows;
+        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+    }
+
+    void const* device_;
+    StepNet const& net_;
+    LoopKernels const& kernels_;
+    std::span<Value* const> outer_;
+    RnnPart& part_;
+    Buffer<Value*> inputs_, outputs_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
+
+namespace rowan::inline v0 {
+
+/// What a recurrent operator is made of: the attributes of `rnn`.
+struct RnnBlock {
+    std::unique_ptr<Scope> scope;  ///< of the step
+    detail::StepNet net;
+    std::size_t level = 0;    ///< the level of x whose sequences are walked through
+    bool reverse = false;     ///< from their ends to their beginnings
+    bool runs_whole = false;  ///< and not in parts, see detail::runs_whole
+    std::vector<bool>
+        has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
+    detail::LoopKernels kernels;
+    void (*build_backward)(RnnBlock&);
+    /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
+    void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
+
+    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
+};
+
+/// The values of all steps of a run, which the gradient needs: the scopes of the steps.
+struct StepScopes {
+    Lod lod;      // of x
+    Lod out_lod;  // of the results
+    detail::Buffer<detail::RnnPart> parts;
+};
+
+namespace detail {
+
+/// Sequences are dealt out to parts of at least this many, which threads run at the same time. It does not depend on their number: so the
+/// same sums are formed by any number of threads.
+inline constexpr std::size_t rnn_part_size = 32;
+
+class Recurrent {
+public:
+    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
+        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+
+    /// out: the states after the last steps, the results of all steps
+    void forward(std::span<Value* const> out) {
+        Value const& x = *in_[0];
+        Lod const lod = x.lod();
+        std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
+        if (lod.levels() != levels)
+            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        lod.check_rows(x.rows());
+        StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        s_.lod = lod;
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole
+                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
+                            : 1);
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        auto states = first_states();
+        Buffer<Value> results(s_.parts.size());
+        Value const elements = without_upper_levels(x);
+        auto const forward_part = [&](std::size_t k, void const* device) {
+            results[k] = run(device, k).forward(elements, states[k]);
+        };
+        block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
+        Value all = scatter(results, &RnnPart::elements);
+        s_.out_lod = with_upper_levels(all.lod());
+        *out[net_.memories.size()] = all.with_lod(s_.out_lod);
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
+    }
+
+    /// `grads`: for x, the boot states where there are some, and each outer variable.
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
+        auto const backward_part = [&](std::size_t k, void const* device) {
+            for (Value const* last : last_grads) {
+                states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
+            }
+            run(device, k).backward(elements, states[k]);
+        };
+        block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
+        x_grad(*grads[0]);
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m]) *grads[at++] = last(states, m);
+        }
+        for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
+    }
+
+private:
+    std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
+    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
+
+    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
+    Value without_upper_levels(Value const& x) const {
+        return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
+    }
+    Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
+    Lod with_upper_levels(Lod const& lod) const {
+        if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
+        std::vector<Ids<>> levels;
+        for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
+        for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
+        return Lod(levels);
+    }
+
+    // Of each part, for each memory.
+    Buffer<Buffer<Value>> first_states() const {
+        std::size_t sequences = 0;
+        for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m] && in_[at]->rows() != sequences)
+                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
+                                 std::to_string(sequences) + ", the number of sequences");
+            for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+                auto const& mine = s_.parts[k].sequences;
+                states[k].push_back(block_.has_boot[m]
+                                        ? in_[at]->with_lod({}).gather(device_, mine)
+                                        : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
+            }
+            if (block_.has_boot[m]) ++at;
+        }
+        return states;
+    }
+
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
+        Buffer<Value*> parts;
+        Buffer<std::span<std::int64_t const>> targets;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            bool const only = k + 1 == values.size() && parts.empty();
+            if ((s_.parts[k].*to).empty() && !only) continue;
+            parts.push_back(&values[k]);
+            targets.emplace_back(s_.parts[k].*to);
+        }
+        return Value::scatter(device_, parts, targets);
+    }
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const {
+        Buffer<Value> of_parts;
+        for (auto& part : states) of_parts.push_back(part[m].share());
+        return scatter(of_parts, &RnnPart::sequences);
+    }
+
+    void x_grad(Value& grad) {
+        if (net_.x_grad == nullptr) {
+            if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
+            return;
+        }
+        Buffer<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+            of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
+                                                        : run(device_, k).x_grad());
+        }
+        grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
+    }
+
+    // The sum of all that reaches an outer variable, from all parts and steps.
+    void outer_grad(std::size_t k, Value& grad) {
+        Buffer<Value*> summands;
+        for (std::size_t part = 0; part < s_.parts.size(); ++part) {
+            if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
+        }
+        if (summands.empty()) {
+            if (all_row_sparse(net_.outer_grads[k])) {
+                grad = block_.kernels.no_rows(device_, *outer()[k]);
+            } else if (has_gradient(*net_.outer[k])) {
+                grad = block_.kernels.zero_like(device_, *outer()[k]);
+            }
+        } else {
+            grad = block_.kernels.total(device_, summands);
+        }
+    }
+    bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
+
+    void const* device_;
+    RnnBlock const& block_;
+    StepNet const& net_;
+    std::span<Value* const> in_;
+    StepScopes& s_;
+};
+
+inline void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                    std::ptrdiff_t) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    Value& scopes = *out.back();
+    if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
+    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
+}
+
+// in: the inputs of the forward operator, its scopes, and the gradients of the results of all steps and of the last states
+inline void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                         void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    std::size_t const n = in.size() - 2 - block.net.memories.size();
+    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
+}
+
+inline std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    std::vector<VarSpec> results;
+    for (auto const& memory : block.net.memories) {
+        VarSpec last = memory.after->spec();
+        last.lod_level = block.level;
+        last.dims[0] = UNK;
+        results.push_back(last);
+    }
+    VarSpec out = block.net.out->spec();
+    if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
+    out.lod_level += block.level + 1;
+    results.push_back(out);
+    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
+    return results;
+}
+
+inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
+    auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
+    block.build_backward(block);  // the first time that it is asked for
+    std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
+    std::size_t const first = 1 + block.boots();
+    for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
+        if (all_row_sparse(block.net.outer_grads[k])) grads[first + k].type = VarType::SELECTED_ROWS;
+    }
+    return grads;
+}
+
+inline constexpr std::array<std::string_view, 1> rnn_inputs{"x"};
+inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "scopes"};
+inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
+inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
+
+// Within the step of another one: the last states and results are rows, as are the gradients of x and the boot states.
+inline bool rnn_has_rows(void const* attributes, std::size_t i) {
+    return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
+}
+inline bool rnn_row_wise(void const* attributes) { return static_cast<RnnBlock const*>(attributes)->net.rows_apart; }
+inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
+    return i <= static_cast<RnnBlock const*>(attributes)->boots();
+}
+
+inline constexpr op_code rnn_grad_code{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+                                       &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
+inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
+                                                    grad_slot{grad_slot::grad_of_output, 1},
+                                                    grad_slot{grad_slot::grad_of_output, 0}};
+inline constexpr std::array<grad_slot, 1> rnn_writes{grad_slot{grad_slot::grad_of_input, 0}};
+inline constexpr std::array<rule_code, 1> rnn_rules{rule_code{&rnn_grad_code, rnn_reads, rnn_writes}};
+
+}  // namespace detail
+
+/// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
+/// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
+inline constexpr op_code rnn_code{"rnn",
+                                  detail::rnn_inputs,
+                                  detail::rnn_outputs,
+                                  0,
+                                  false,
+                                  &detail::rnn_has_rows,
+                                  &detail::rnn_row_wise,
+                                  &detail::infer_rnn,
+                                  &detail::run_rnn,
+                                  detail::rnn_rules};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
+
+namespace rowan::inline v0::detail {
+
+/// The operators of one iteration, forward and backward, and where their values stand.
+class LoopNet {
+public:
+    struct Place {
+        enum Kind : unsigned char { outside, forward, backward };
+        Kind kind;
+        std::size_t number;
+    };
+    struct Op {
+        Operator const* op;
+        std::vector<Place> in, out;
+        std::vector<std::size_t> dies;  // forward values that nothing needs after it
+        bool in_place = false;
+    };
+    struct State {
+        Variable *before, *after;
+        Variable *after_grad = nullptr, *before_grad = nullptr;
+        bool moves = false;  // does nothing else need the state after an iteration?
+        bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
+    };
+
+    Scope* scope = nullptr;
+    Variable* condition = nullptr;
+    std::vector<State> states;
+    std::vector<Variable*> outer;  // what an iteration reads from outside
+    std::vector<Op> conditions, body, back;
+    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    bool has_backward = false;
+
+    void build() {
+        std::vector<Variable*> targets{condition};
+        std::size_t const first = trace(targets, scope).size();
+        for (State const& s : states) targets.push_back(s.after);
+        order_ = trace(targets, scope);
+        for (Operator* const op : order_) {
+            for (Variable* const v : op->inputs) add_outer(*v);
+        }
+        for (Variable* const v : targets) add_outer(*v);
+        name_and_count(order_);
+        forward_ = number_.size();
+        for (std::size_t i = 0; i < order_.size(); ++i)
+            (i < first ? conditions : body).push_back(places_of(*order_[i]));
+        find_uses();
+    }
+
+    /// Gradients have elements of T.
+    /// errors   GraphError if an operator on the way has no gradient
+    template <class T, class Device>
+    void build_backward() {
+        if (has_backward) return;
+        try {
+            make_backward<T, Device>();
+        } catch (...) {
+            for (State& s : states) s.after_grad = s.before_grad = nullptr;
+            outer_grads.clear();
+            throw;
+        }
+    }
+
+    Place place(Variable const& v) const {
+        if (&v.scope() != scope)
+            return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+        std::size_t const n = number_.at(&v);
+        return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+    }
+    std::size_t forward_places() const { return forward_; }
+    std::size_t backward_places() const { return number_.size() - forward_; }
+
+    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
+
+private:
+    template <class T, class Device>
+    void make_backward() {
+        GradientMaker<T, Device> maker(*scope, "the state of a loop");
+        auto const want = [&](Variable const& v) {
+            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
+        };
+        for (State const& s : states) want(*s.before);
+        for (Variable const* v : outer) want(*v);
+        maker.spread(order_);
+        for (State& s : states) {
+            if (!maker.wants(*s.after)) continue;
+            s.after_grad = &scope->new_var("", s.after->spec());
+            maker.add(*s.after, *s.after_grad);
+        }
+        std::size_t const first = scope->operators().size();
+        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
+        for (State& s : states) s.before_grad = maker.gradient(*s.before);
+        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+        std::vector<Operator*> made;
+        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+        auto order = order_;
+        order.insert(order.end(), made.begin(), made.end());
+        name_and_count(order);
+        for (Operator const* op : made) back.push_back(places_of(*op));
+        has_backward = true;
+        find_uses();
+    }
+
+    void add_outer(Variable& v) {
+        if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+    }
+
+    void name_and_count(std::span<Operator* const> order) {
+        name_inner_variables(order, *scope);
+        for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+    }
+
+    Op places_of(Operator const& op) const {
+        Op made{&op, {}, {}, {}, false};
+        for (Variable const* v : op.inputs) made.in.push_back(place(*v));
+        for (Variable const* v : op.outputs) made.out.push_back(place(*v));
+        return made;
+    }
+
+    // After which operator of an iteration each value goes, and which operators may put their result in the place of what they read.
+    void find_uses() {
+        auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
+            if (p.kind == kind) to.insert(p.number);
+        };
+        std::unordered_set<std::size_t> kept;        // for the backward pass
+        std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
+        for (Op const& op : back) {
+            for (Place const& p : op.in) {
+                keep(kept, p, Place::forward);
+                if (p.kind == Place::backward) ++reads[p.number];
+            }
+        }
+        std::unordered_set<std::size_t> results;
+        for (State const& s : states) {
+            if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
+            if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
+        }
+        for (auto const& parts : outer_grads) {
+            for (Variable const* v : parts) keep(results, place(*v), Place::backward);
+        }
+        for (Op& op : back) {
+            Place const first = op.in.empty() ? Place{} : op.in[0];
+            op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+                          !results.contains(first.number);
+        }
+        for (State& s : states) {
+            Place const p = place(*s.after);
+            s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
+                      std::ranges::count(states, s.after, &State::after) == 1;
+        }
+        auto live = kept;
+        keep(live, place(*condition), Place::forward);
+        for (State const& s : states) keep(live, place(*s.after), Place::forward);
+        for (auto* ops : {&body, &conditions}) {
+            for (Op& op : *ops | std::views::reverse) {
+                op.dies.clear();
+                for (auto const* places : {&op.out, &op.in}) {
+                    for (Place const& p : *places) {
+                        if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
+                    }
+                }
+                op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
+                              std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
+                              std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
+            }
+        }
+    }
+
+    std::vector<Operator*> order_;
+    std::unordered_map<Variable const*, std::size_t> number_;
+    std::size_t forward_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
+
+namespace rowan::inline v0 {
+
+/// What a loop is made of: the attributes of `while_loop`.
+struct WhileBlock {
+    std::unique_ptr<Scope> scope;  ///< of an iteration
+    detail::LoopNet net;
+    std::int64_t max_iterations = 0;  ///< 0: any number
+    std::int32_t gradient_dtype = 0;  ///< the element type of gradients
+    detail::LoopKernels kernels;
+    bool (*holds)(void const* device, Value const& condition);
+    void (*build_backward)(WhileBlock&);
+};
+
+/// What the gradient needs of every iteration of a run.
+struct LoopScopes {
+    detail::Buffer<detail::Buffer<Value>> iterations;
+    std::size_t count = 0;
+};
+
+namespace detail {
+
+class LoopRun {
+public:
+    LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
+        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+
+    void forward(std::span<Value* const> out) {
+        Buffer<Value> states;
+        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
+        for (s_.count = 0;; ++s_.count) {
+            Buffer<Value>& values = iteration(s_.count);
+            for (std::size_t k = 0; k < states.size(); ++k)
+                values[number(*net_.states[k].before)] = std::move(states[k]);
+            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
+                for (std::size_t k = 0; k < states.size(); ++k)
+                    *out[k] = std::move(values[number(*net_.states[k].before)]);
+                break;
+            }
+            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
+                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (std::size_t k = 0; k < states.size(); ++k) {
+                LoopNet::State const& s = net_.states[k];
+                Value& after = at(net_.place(*s.after), values);
+                states[k] =
+                    s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
+            }
+        }
+        s_.iterations.resize(net_.has_backward ? s_.count : 0);
+    }
+
+    /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        std::size_t const n = net_.states.size();
+        Buffer<Value> carried;
+        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
+        Buffer<Value> values(net_.backward_places());
+        Buffer<Buffer<Value>> reached(net_.outer.size());
+        for (std::size_t t = s_.count; t-- > 0;) {
+            Buffer<Value>& saved = s_.iterations[t];
+            for (Value& v : values) v.clear();
+            for (std::size_t k = 0; k < n; ++k) {
+                if (net_.states[k].after_grad != nullptr)
+                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
+            }
+            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (std::size_t k = 0; k < n; ++k) {
+                LoopNet::State const& s = net_.states[k];
+                if (s.before_grad != nullptr) {
+                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
+                } else if (s.after_grad != nullptr && s.is_dense()) {
+                    carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
+                } else {
+                    carried[k].clear();
+                }
+            }
+            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            LoopNet::State const& s = net_.states[k];
+            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
+                carried[k] = block_.kernels.zero_like(device_, *in_[k]);
+            *grads[k] = std::move(carried[k]);
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
+    }
+
+private:
+    Buffer<Value>& iteration(std::size_t t) {
+        std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
+        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
+        Buffer<Value>& values = s_.iterations[i];
+        values.resize(net_.forward_places());
+        for (Value& v : values) v.clear();
+        return values;
+    }
+    std::size_t number(Variable const& v) const { return net_.place(v).number; }
+
+    Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
+        return p.kind == LoopNet::Place::outside ? outer(p.number) : values[p.number];
+    }
+    Value& at(LoopNet::Place const& p, Buffer<Value>& saved, Buffer<Value>& values) const {
+        return p.kind == LoopNet::Place::backward ? values[p.number] : at(p, saved);
+    }
+    Value& outer(std::size_t k) const { return *in_[net_.states.size() + k]; }
+
+    template <class... Values>
+    void run(LoopNet::Op const& op, Buffer<Value>& first, Values&... more) {
+        inputs_.clear();
+        outputs_.clear();
+        for (LoopNet::Place const& p : op.in) inputs_.push_back(&at(p, first, more...));
+        for (LoopNet::Place const& p : op.out) outputs_.push_back(&at(p, first, more...));
+        if (op.in_place) {
+            *outputs_[0] = std::move(*inputs_[0]);
+            inputs_[0] = outputs_[0];
+        }
+        Operator const& o = *op.op;
+        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        for (std::size_t const dead : op.dies) first[dead].clear();
+    }
+
+    // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Value& part = at(net_.place(*v), saved, values);
+            if (part.empty()) continue;
+            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
+                reached.push_back(part.share());
+            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
+                reached[0] = reached[0].add_slots(part);
+            } else {
+                std::array<Value*, 2> const both{&reached[0], &part};
+                reached[0] = block_.kernels.total(device_, both);
+            }
+        }
+    }
+
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+        Variable const& v = *net_.outer[k];
+        if (!reached.empty()) {
+            Buffer<Value*> all;
+            for (Value& part : reached) all.push_back(&part);
+            grad = block_.kernels.total(device_, all);
+        } else if (net_.is_sparse(k)) {
+            grad = block_.kernels.no_rows(device_, outer(k));
+        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
+            grad = block_.kernels.zero_like(device_, outer(k));
+        } else {
+            grad.clear();
+        }
+    }
+    bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
+
+    void const* device_;
+    WhileBlock const& block_;
+    LoopNet const& net_;
+    std::span<Value* const> in_;
+    LoopScopes& s_;
+    Buffer<Value*> inputs_, outputs_;
+};
+
+inline void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                      void const* attributes, std::ptrdiff_t) {
+    Value& scopes = *out.back();
+    if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
+    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
+}
+
+// in: the inputs of the forward operator, its scopes, and the gradients of the last states
+inline void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                           void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::size_t const n = out.size();
+    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
+}
+
+inline std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::vector<VarSpec> results;
+    for (auto const& s : block.net.states) {
+        VarSpec last = s.before->spec();
+        for (std::size_t i = 0; i < last.dims.size(); ++i) {
+            if (s.after->spec().dims[i] == UNK) last.dims[i] = UNK;
+        }
+        results.push_back(last);
+    }
+    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
+    return results;
+}
+
+inline std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
+    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
+    block.build_backward(block);  // the first time that it is asked for
+    for (VarSpec const& grad : in.last(block.net.states.size())) {
+        if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
+            throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
+                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+    }
+    std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
+    std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t k = states; k < n; ++k) {
+        if (block.net.is_sparse(k - states)) grads[k].type = VarType::SELECTED_ROWS;
+    }
+    return grads;
+}
+
+inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
+inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
+inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
+inline constexpr op_code while_grad_code =
+    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
+inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
+                                        grad_slot{grad_slot::grad_of_output, 0}};
+inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
+inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
+
+}  // namespace detail
+
+/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
+/// of every iteration.
+inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
+                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
+
+}  // namespace rowan::inline v0
+
+// rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
+
+namespace rowan::inline v0 {
+
+/// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
+namespace dlpack {
+
+struct DLDevice {
+    std::int32_t device_type;
+    std::int32_t device_id;
+};
+
+struct DLDataType {
+    std::uint8_t code;
+    std::uint8_t bits;
+    std::uint16_t lanes;
+};
+
+struct DLTensor {
+    void* data;
+    DLDevice device;
+    std::int32_t ndim;
+    DLDataType dtype;
+    std::int64_t* shape;
+    std::int64_t* strides;  ///< in elements
+    std::uint64_t byte_offset;
+};
+
+/// What a capsule "dltensor" holds.
+struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensor*);
+};
+
+struct DLPackVersion {
+    std::uint32_t major;
+    std::uint32_t minor;
+};
+
+/// What a capsule "dltensor_versioned" holds.
+struct DLManagedTensorVersioned {
+    DLPackVersion version;
+    void* manager_ctx;
+    void (*deleter)(DLManagedTensorVersioned*);
+    std::uint64_t flags;
+    DLTensor dl_tensor;
+};
+
+static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
+
+inline constexpr int cpu = 1;
+inline constexpr std::uint64_t read_only = 1;
+
+/// One of these structs, or of DLPack's own header.
+template <class M>
+concept managed = requires(M& m) {
+    { m.dl_tensor.data } -> std::convertible_to<void*>;
+    m.manager_ctx;
+    m.deleter(&m);
+};
+template <class M>
+concept versioned = managed<M> && requires(M& m) {
+    m.version.major;
+    m.flags;
+};
+
+}  // namespace dlpack
+
+namespace detail {
+
+/// DLPack's codes: integers 0, unsigned 1, floating point 2, bfloat16 4, truth values 6. It knows no others of rowan's, nor a user's.
+template <class T>
+consteval std::uint8_t dlpack_code() {
+    if (std::is_same_v<T, bool>) return 6;
+    if (std::is_same_v<T, std::uint8_t>) return 1;
+    if (std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t>) return 0;
+    if (std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, float16>) return 2;
+    return std::is_same_v<T, bfloat16> ? 4 : 255;
+}
+
+template <class T>
+constexpr void check_dlpack_type() {
+    static_assert(dlpack_code<T>() != 255,
+                  "rowan::to_dlpack, from_dlpack: DLPack has no such element type; convert to float or an integer");
+}
+
+/// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
+inline std::string dlpack_type_text(int code, int bits, int lanes) {
+    static constexpr std::array<char const*, 7> names{"int", "uint", "float", nullptr, "bfloat", "complex", "bool"};
+    std::string const kind = code >= 0 && code < 7 && names[static_cast<std::size_t>(code)] != nullptr
+                                 ? names[static_cast<std::size_t>(code)]
+                                 : "type " + std::to_string(code) + ", bits ";
+    return kind + std::to_string(bits) + (lanes == 1 ? "" : ", " + std::to_string(lanes) + " lanes");
+}
+
+/// The shape of a tensor from outside, all of whose fields were looked at but strides.
+template <class T, class M>
+typename Tensor<T>::shape_type checked_dlpack(M const& m) {
+    check_dlpack_type<T>();
+    if constexpr (dlpack::versioned<M>) {
+        if (m.version.major != 1) {
+            throw FormatError(
+                0, "the version of DLPack",
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+        }
+    }
+    auto const& t = m.dl_tensor;
+    if (static_cast<int>(t.device.device_type) != dlpack::cpu)
+        throw Error("the tensor's device is " + std::to_string(static_cast<int>(t.device.device_type)) +
+                    ", expected 1, the CPU");
+    if (t.dtype.code != dlpack_code<T>() || std::size_t{t.dtype.bits} != 8 * sizeof(T) || t.dtype.lanes != 1) {
+        throw TypeError("the tensor's element type", dlpack_type_text(t.dtype.code, t.dtype.bits, t.dtype.lanes),
+                        dlpack_type_text(dlpack_code<T>(), 8 * sizeof(T), 1));
+    }
+    if (t.ndim < 0 || t.ndim > static_cast<int>(Tensor<T>::max_rank))
+        throw ShapeError("ndim", std::to_string(t.ndim), "in [0, " + std::to_string(Tensor<T>::max_rank) + "]");
+    if (t.ndim > 0 && t.shape == nullptr) throw ShapeError("shape", "null", std::to_string(t.ndim) + " dims");
+    typename Tensor<T>::shape_type shape(static_cast<std::size_t>(t.ndim));
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (t.shape[i] < 0)
+            throw ShapeError("shape[" + std::to_string(i) + "]", std::to_string(t.shape[i]), "at least 0");
+        shape[i] = static_cast<std::size_t>(t.shape[i]);
+    }
+    if (checked_size("dlpack", shape, sizeof(T)) != 0 && t.data == nullptr)
+        throw Error("data is null, but the tensor has elements");
+    return shape;
+}
+
+/// Where the first element is.
+template <class T, class M>
+T* dlpack_data(M const& m) {
+    auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
+                    std::string(dtype<T>::name) + " can lie");
+    return reinterpret_cast<T*>(data);
+}
+
+/// A tensor that a consumer was given: our alias keeps the elements alive until the consumer calls the deleter.
+template <class T, class M>
+struct DlpackExport {
+    Tensor<T> tensor;
+    std::array<std::int64_t, Tensor<T>::max_rank> shape, strides;
+    M managed;
+};
+
+/// A tensor of a producer, which goes back to it with the last of our aliases.
+template <class M>
+struct DlpackImport {
+    M* managed = nullptr;
+    DlpackImport() = default;
+    DlpackImport(DlpackImport const&) = delete;
+    DlpackImport& operator=(DlpackImport const&) = delete;
+    ~DlpackImport() {
+        if (managed != nullptr && managed->deleter != nullptr) managed->deleter(managed);
+    }
+};
+
+}  // namespace detail
+
+/// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
+/// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
+/// errors   std::bad_alloc
+/// cost     no copy; one allocation
+template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
+M* to_dlpack(Tensor<T> const& tensor) {
+    detail::check_dlpack_type<T>();
+    auto* const e = new detail::DlpackExport<T, M>{tensor.share(), {}, {}, {}};
+    std::int64_t stride = 1;
+    for (std::size_t i = tensor.dimension(); i-- > 0;) {
+        e->shape[i] = static_cast<std::int64_t>(tensor.shape()[i]);
+        e->strides[i] = stride;
+        stride *= e->shape[i];
+    }
+    if constexpr (dlpack::versioned<M>) e->managed.version = {1, 0};
+    auto& t = e->managed.dl_tensor;
+    t.data = e->tensor.data();
+    t.device.device_type = static_cast<decltype(t.device.device_type)>(dlpack::cpu);
+    t.ndim = static_cast<std::int32_t>(tensor.dimension());
+    t.dtype = {detail::dlpack_code<T>(), 8 * sizeof(T), 1};
+    t.shape = e->shape.data();
+    t.strides = e->strides.data();
+    e->managed.manager_ctx = e;
+    e->managed.deleter = [](M* m) { delete static_cast<detail::DlpackExport<T, M>*>(m->manager_ctx); };
+    return &e->managed;
+}
+
+/// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
+/// stay the caller's.
+/// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
+///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
+///          or no size; for those that are strided or read-only there is copy_dlpack
+/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
+/// cost     no copy
+template <class T, dlpack::managed M>
+Tensor<T> from_dlpack(M* managed) {
+    if (managed == nullptr) throw Error("from_dlpack: managed is null");
+    auto const shape = detail::checked_dlpack<T>(*managed);
+    if constexpr (dlpack::versioned<M>) {
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+    }
+    std::size_t const size = detail::product_from(shape, 0);
+    auto const* const strides = managed->dl_tensor.strides;
+    std::int64_t compact = 1;
+    for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
+        if (shape[i] != 1 && strides[i] != compact) {
+            throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
+                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+        }
+        compact *= static_cast<std::int64_t>(shape[i]);
+    }
+    T* const data = size == 0 ? nullptr : detail::dlpack_data<T>(*managed);
+    auto const owner = std::make_shared<detail::DlpackImport<M>>();
+    Tensor<T> tensor;
+    tensor.storage() = detail::Storage<T>::of_others(std::shared_ptr<T>(owner, data), size);
+    tensor.resize(shape);
+    owner->managed = managed;  // nothing throws from here on
+    return tensor;
+}
+
+/// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
+/// errors   as from_dlpack, but strides may be any and the tensor read-only
+template <class T, dlpack::managed M>
+Tensor<T> copy_dlpack(M const* managed) {
+    if (managed == nullptr) throw Error("copy_dlpack: managed is null");
+    auto tensor = Tensor<T>::from_shape(detail::checked_dlpack<T>(*managed));
+    if (tensor.size() == 0) return tensor;
+    auto const& shape = tensor.shape();
+    auto const* const strides = managed->dl_tensor.strides;
+    T const* const from = detail::dlpack_data<T>(*managed);
+    if (strides == nullptr) {
+        std::copy_n(from, tensor.size(), tensor.data());
+        return tensor;
+    }
+    std::array<std::size_t, Tensor<T>::max_rank> index{};
+    std::int64_t place = 0;
+    for (T& x : std::span(tensor.data(), tensor.size())) {
+        x = from[place];
+        for (std::size_t i = shape.size(); i-- > 0;) {
+            place += strides[i];
+            if (++index[i] < shape[i]) break;
+            place -= strides[i] * static_cast<std::int64_t>(shape[i]);
+            index[i] = 0;
+        }
+    }
+    return tensor;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
+
+namespace rowan::inline v0::detail {
+
+static_assert(std::endian::native == std::endian::little,
+              "rowan's files are little-endian, and so must the machine be");
+
+/// errors   FormatError unless at least n bytes are left
+inline void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
+    if (n <= left) return;
+    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
+}
+
+/// errors   FormatError if any are left
+inline void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
+    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
+}
+
+/// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
+class ByteReader {
+public:
+    /// `offset`: where the bytes begin in the file, for the texts of errors.
+    explicit ByteReader(std::span<std::byte const> bytes, std::uint64_t offset = 0) : bytes_(bytes), offset_(offset) {}
+
+    std::uint64_t position() const noexcept { return offset_ + at_; }
+    std::size_t left() const noexcept { return bytes_.size() - at_; }
+
+    /// The next n bytes.
+    std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
+        check_left(field, n, left(), position());
+        at_ += static_cast<std::size_t>(n);
+        return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+    }
+
+    /// Fills `to` with the next bytes.
+    void read(char const* field, std::span<std::byte> to) {
+        auto const from = bytes(field, to.size());
+        if (!to.empty()) std::memcpy(to.data(), from.data(), to.size());
+    }
+
+    /// The next number, little-endian.
+    template <class I>
+    requires std::is_arithmetic_v<I> I number(char const* field) {
+        I x;
+        std::memcpy(&x, bytes(field, sizeof x).data(), sizeof x);
+        return x;
+    }
+
+    /// errors   FormatError unless all was read
+    void expect_end(char const* field) const { check_end(field, left(), position()); }
+
+private:
+    std::span<std::byte const> bytes_;
+    std::size_t at_ = 0;
+    std::uint64_t offset_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace rowan::inline v0::detail {
+
+/// What rowan asks of the operating system. Tests bring one that fails.
+struct PosixFiles {
+    static ssize_t pread(int file, void* to, std::size_t n, off_t offset) { return ::pread(file, to, n, offset); }
+    static int open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+    static ssize_t write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
+    static int fsync(int file) { return ::fsync(file); }
+    static int close(int file) { return ::close(file); }
+    static int rename(char const* from, char const* to) { return ::rename(from, to); }
+    static int unlink(char const* path) { return ::unlink(path); }
+};
+
+[[noreturn]] inline void throw_io(char const* operation, std::string const& path, int code = errno) {
+    throw IoError(operation, path, std::strerror(code), code);
+}
+
+/// Calls again what a signal has interrupted.
+template <class Call>
+auto uninterrupted(Call const& call) {
+    for (;;) {
+        auto const result = call();
+        if (result >= 0 || errno != EINTR) return result;
+    }
+}
+
+/// A file that is open for reading, whose size is known.
+class InputFile {
+public:
+    /// errors   IoError if it cannot be opened or is no regular file
+    explicit InputFile(std::string path)
+        : path_(std::move(path)),
+          // not to wait for the other end of a pipe, before that is refused
+          file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
+        if (file_ < 0) throw_io("open", path_);
+        struct stat about {};
+        int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
+        if (code != 0) {
+            ::close(file_);
+            if (code == EINVAL) throw IoError("open", path_, "not a regular file", code);
+            throw_io("stat", path_, code);
+        }
+        size_ = static_cast<std::uint64_t>(about.st_size);
+    }
+    InputFile(InputFile const&) = delete;
+    InputFile& operator=(InputFile const&) = delete;
+    ~InputFile() { ::close(file_); }
+
+    std::string const& path() const noexcept { return path_; }
+    std::uint64_t size() const noexcept { return size_; }
+    int descriptor() const noexcept { return file_; }
+
+    /// Fills `to` with the bytes from `offset` on.
+    /// errors   IoError if the system refuses, or the file has become shorter
+    template <class Files = PosixFiles>
+    void read(std::uint64_t offset, std::span<std::byte> to) const {
+        while (!to.empty()) {
+            ssize_t const n =
+                uninterrupted([&] { return Files::pread(file_, to.data(), to.size(), static_cast<off_t>(offset)); });
+            if (n < 0) throw_io("read", path_);
+            if (n == 0) throw IoError("read", path_, "the file has become shorter", EIO);
+            to = to.subspan(static_cast<std::size_t>(n));
+            offset += static_cast<std::uint64_t>(n);
+        }
+    }
+
+    /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
+    /// requires   that nobody makes the file shorter as long as they are used
+    /// errors   IoError if the system refuses
+    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const {
+        if (n == 0) return nullptr;
+        std::size_t const before =
+            static_cast<std::size_t>(offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+        void* const pages = ::mmap(nullptr, before + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_,
+                                   static_cast<off_t>(offset - before));
+        if (pages == MAP_FAILED) throw_io("map", path_);
+        return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
+    }
+
+private:
+    std::string path_;
+    int file_;
+    std::uint64_t size_ = 0;
+};
+
+/// All bytes of a file.
+inline Buffer<std::byte> read_file(std::string const& path) {
+    InputFile const file(path);
+    Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
+    file.read(0, bytes);
+    return bytes;
+}
+
+/// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
+/// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
+template <class Files = PosixFiles>
+class AtomicFile {
+public:
+    explicit AtomicFile(std::string path) : path_(std::move(path)) {
+        for (int k = 0; file_ < 0; ++k) {
+            part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
+            file_ = open(part_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
+            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
+        }
+    }
+    AtomicFile(AtomicFile const&) = delete;
+    AtomicFile& operator=(AtomicFile const&) = delete;
+    ~AtomicFile() {
+        if (file_ >= 0) Files::close(file_);
+        if (!part_.empty()) Files::unlink(part_.c_str());
+    }
+
+    /// errors   IoError if the system refuses
+    void write(std::span<std::byte const> bytes) {
+        while (!bytes.empty()) {
+            ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
+            if (n < 0) throw_io("write", part_);
+            if (n == 0) throw_io("write", part_, ENOSPC);
+            bytes = bytes.subspan(static_cast<std::size_t>(n));
+        }
+    }
+
+    /// errors   IoError if the system refuses: the old file is there then; or the new one, if only the flush of its folder has failed
+    void commit() {
+        std::size_t const slash = path_.rfind('/');
+        std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        struct Folder {
+            int file;
+            ~Folder() {
+                if (file >= 0) Files::close(file);
+            }
+        } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+        if (folder.file < 0) throw_io("open", name);
+        if (fsync(file_) != 0) throw_io("fsync", part_);
+        if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
+        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
+        part_.clear();
+        if (fsync(folder.file) != 0) throw_io("fsync", name);
+    }
+
+private:
+    static int open(std::string const& path, int flags) {
+        return uninterrupted([&] { return Files::open(path.c_str(), flags, 0666); });
+    }
+    static int fsync(int file) {
+        return uninterrupted([&] { return Files::fsync(file); });
+    }
+
+    std::string path_, part_;
+    int file_ = -1;
+};
+
+/// Writes all of a file, or nothing.
+inline void write_file(std::string const& path, std::span<std::byte const> bytes) {
+    AtomicFile<> file(path);
+    file.write(bytes);
+    file.commit();
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
+
+namespace rowan::inline v0::detail {
+
+/// A place in a file. Whatever is read is compared first with the bytes that are left, and goes straight to where it is wanted.
+class FileReader {
+public:
+    explicit FileReader(InputFile const& file) : FileReader(file, 0, file.size()) {}
+    /// The bytes [begin, end) of the file; begin <= end <= file.size().
+    FileReader(InputFile const& file, std::uint64_t begin, std::uint64_t end) : file_(&file), at_(begin), end_(end) {}
+
+    std::uint64_t position() const noexcept { return at_; }
+    std::uint64_t left() const noexcept { return end_ - at_; }
+
+    /// Leaves out the next n bytes.
+    void skip(char const* field, std::uint64_t n) {
+        check_left(field, n, left(), at_);
+        at_ += n;
+    }
+
+    /// Fills `to` with the next bytes.
+    void read(char const* field, std::span<std::byte> to) {
+        check_left(field, to.size(), left(), at_);
+        file_->read(at_, to);
+        at_ += to.size();
+    }
+
+    /// The next number, little-endian.
+    template <class I>
+    requires std::is_arithmetic_v<I> I number(char const* field) {
+        I x;
+        read(field, std::as_writable_bytes(std::span(&x, 1)));
+        return x;
+    }
+
+    /// errors   FormatError unless all was read
+    void expect_end(char const* field) const { check_end(field, left(), at_); }
+
+private:
+    InputFile const* file_;
+    std::uint64_t at_;
+    std::uint64_t end_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/npy_header.hpp: the header of a .npy file, a Python dictionary in text.
+
+#include <system_error>
+
+namespace rowan::inline v0 {
+
+/// What a .npy file says of its array.
+struct NpyHeader {
+    std::string type;  ///< as NumPy spells it: "<f4", "|b1"
+    bool fortran_order = false;
+    std::vector<std::size_t> shape;
+
+    friend bool operator==(NpyHeader const&, NpyHeader const&) = default;
+};
+
+namespace detail {
+
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's own
+
+/// Takes the text apart. Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+class NpyParser {
+public:
+    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
+
+    NpyHeader header() {
+        NpyHeader header;
+        std::array<bool, 3> seen{};
+        take('{');
+        while (!accept('}')) {
+            std::uint64_t const at = position();
+            std::string const key = string();
+            take(':');
+            if (key == "descr") {
+                once(seen[0], key, at);
+                header.type = string();
+            } else if (key == "fortran_order") {
+                once(seen[1], key, at);
+                header.fortran_order = boolean();
+            } else if (key == "shape") {
+                once(seen[2], key, at);
+                header.shape = tuple();
+            } else {
+                throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
+            }
+            if (!accept(',')) {
+                take('}');
+                break;
+            }
+        }
+        skip();
+        if (at_ + 1 != text_.size() || text_[at_] != '\n') fail("the newline that ends the header");
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            if (!seen[i])
+                throw FormatError(offset_, "the header",
+                                  std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
+        }
+        return header;
+    }
+
+private:
+    std::uint64_t position() {
+        skip();
+        return offset_ + at_;
+    }
+    void skip() {
+        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    }
+    [[noreturn]] void fail(std::string const& expected) const {
+        std::string const found = at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_]))
+                                                     : std::string("its end");
+        throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
+    }
+    static void once(bool& seen, std::string const& key, std::uint64_t at) {
+        if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
+        seen = true;
+    }
+    bool accept(char c) {
+        skip();
+        if (at_ == text_.size() || text_[at_] != c) return false;
+        ++at_;
+        return true;
+    }
+    void take(char c) {
+        if (!accept(c)) fail(std::string("'") + c + "'");
+    }
+    bool accept(std::string_view word) {
+        if (!text_.substr(at_).starts_with(word)) return false;
+        at_ += word.size();
+        return true;
+    }
+    std::string string() {
+        char const quote = accept('"') ? '"' : '\'';
+        if (quote == '\'' && !accept('\'')) fail("a string");
+        std::size_t const end = text_.find(quote, at_);
+        if (end == text_.npos) fail("a string that ends");
+        std::string const word(text_.substr(at_, end - at_));
+        at_ = end + 1;
+        return word;
+    }
+    bool boolean() {
+        skip();
+        if (accept("True")) return true;
+        if (!accept("False")) fail("True or False");
+        return false;
+    }
+    std::vector<std::size_t> tuple() {
+        std::vector<std::size_t> dims;
+        take('(');
+        while (!accept(')')) {
+            skip();
+            std::size_t dim = 0;
+            auto const [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
+            if (code != std::errc() || dim > std::numeric_limits<std::ptrdiff_t>::max()) fail("a dim in [0, 2^63 - 1]");
+            auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
+            if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
+            at_ += length;
+            dims.push_back(dim);
+            if (!accept(',')) {
+                if (dims.size() == 1) fail("','");  // (3) is a number
+                take(')');
+                break;
+            }
+        }
+        return dims;
+    }
+
+    std::string_view text_;
+    std::uint64_t offset_;  // where the text begins in the file
+    std::size_t at_ = 0;
+};
+
+/// Reads up to where the elements begin.
+template <class Reader>
+NpyHeader read_npy_header(Reader& in) {
+    std::array<char, 6> magic;
+    in.read("the magic number", std::as_writable_bytes(std::span(magic)));
+    if (std::string_view(magic.data(), magic.size()) != npy_magic)
+        throw FormatError(0, "the magic number", "is not that of a .npy file");
+    auto const major = in.template number<std::uint8_t>("the version");
+    auto const minor = in.template number<std::uint8_t>("the version");
+    if (major < 1 || major > 3 || minor != 0) {
+        throw FormatError(6, "the version",
+                          "is " + std::to_string(major) + "." + std::to_string(minor) + ", known are 1.0, 2.0 and 3.0");
+    }
+    std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
+                                            : in.template number<std::uint32_t>("the header's length");
+    if (length > npy_header_limit) {
+        throw FormatError(8, "the header's length",
+                          "is " + std::to_string(length) + ", more than " + std::to_string(npy_header_limit));
+    }
+    std::uint64_t const begin = in.position();
+    if (length > in.left()) {
+        throw FormatError(8, "the header's length",
+                          "is " + std::to_string(length) + ", but " + std::to_string(in.left()) + " bytes follow");
+    }
+    std::string text(length, '\0');
+    in.read("the header", std::as_writable_bytes(std::span(text)));
+    return NpyParser(text, begin).header();
+}
+
+/// The bytes before the elements, as NumPy writes them: room for the first dim to grow in place, elements from a multiple of 64 on.
+template <class Shape>
+std::string npy_header_text(std::string_view type, Shape const& shape) {
+    std::string dims;
+    for (std::size_t i = 0; i < shape.size(); ++i) dims += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    if (shape.size() == 1) dims += ',';
+    std::string text = std::string("{'descr': '").append(type).append("', 'fortran_order': False, 'shape': (");
+    text.append(dims).append("), }");
+    if (shape.size() != 0) text.append(21 - std::to_string(shape[0]).size(), ' ');
+    std::size_t const before = npy_magic.size() + 4;
+    text.append(64 - (before + text.size() + 1) % 64, ' ').append("\n");
+    std::string bytes(npy_magic);
+    bytes.append({'\1', '\0', static_cast<char>(text.size() % 256), static_cast<char>(text.size() / 256)});
+    return bytes + text;
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
+
+namespace rowan::inline v0::detail {
+
+/// Fills `to` with the next elements. A bool that is neither 0 nor 1 would be no bool at all.
+/// errors   FormatError if fewer bytes are left, or a truth value is none
+template <class T, class Reader>
+void read_elements(Reader& in, char const* field, std::span<T> to) {
+    std::uint64_t const begin = in.position();
+    auto const bytes = std::as_writable_bytes(to);
+    in.read(field, bytes);
+    if constexpr (std::is_same_v<T, bool>) {
+        auto const bad = std::ranges::find_if(bytes, [](std::byte x) { return x > std::byte{1}; });
+        if (bad == bytes.end()) return;
+        throw FormatError(
+            begin + static_cast<std::uint64_t>(bad - bytes.begin()), field,
+            "has the truth value " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
+    }
+}
+
+/// How many bytes the elements of a shape have that came from outside. No more are there than `left`.
+/// errors   FormatError if the shape needs more, or has more dims than a tensor can
+template <class T, class Shape>
+std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape const& shape, std::uint64_t left) {
+    if (shape.size() > Tensor<T>::max_rank) {
+        throw FormatError(
+            position, field,
+            "has " + std::to_string(shape.size()) + " dims, more than " + std::to_string(Tensor<T>::max_rank));
+    }
+    auto const size = shape_size(shape, sizeof(T));
+    if (!size) throw FormatError(position, field, "is " + shape_text(shape) + ", more than 2^63 - 1 bytes");
+    std::uint64_t const bytes = *size * sizeof(T);
+    if (bytes > left) {
+        throw FormatError(position, field,
+                          "is " + shape_text(shape) + ", which needs " + std::to_string(bytes) + " bytes, " +
+                              std::to_string(left) + " are left");
+    }
+    return bytes;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/io/npy.hpp: load_npy and save_npy, tensors in NumPy's files.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// "<f4". An element type that NumPy has not is so many bytes to it, as are those of the package ml_dtypes.
+template <class T>
+std::string npy_type() {
+    constexpr char kind = std::is_same_v<T, bool>                                              ? 'b'
+                          : std::is_same_v<T, std::uint8_t>                                    ? 'u'
+                          : std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int64_t> ? 'i'
+                          : std::is_floating_point_v<T> || std::is_same_v<T, float16>          ? 'f'
+                                                                                               : 'V';
+    bool const one_byte = sizeof(T) == 1 && kind != 'V';
+    return std::string(one_byte ? "|" : "<") + kind + std::to_string(sizeof(T));
+}
+
+/// A byte has no order, nor has what is bytes only: '<' and '|' mean the same then.
+template <class T>
+bool is_npy_type(std::string const& found) {
+    std::string const own = npy_type<T>();
+    if (found == own) return true;
+    bool const no_order = sizeof(T) == 1 || own[1] == 'V';
+    return no_order && (found[0] == '<' || found[0] == '|') && found.substr(1) == own.substr(1);
+}
+
+/// Elements in Fortran's order, the first index running fastest, put where they belong; through 256 KiB of memory.
+template <class T, class Reader>
+void read_fortran_order(Reader& in, Tensor<T>& to) {
+    auto const& shape = to.shape();
+    auto chunk = Tensor<T>::from_shape({std::min(to.size(), (std::size_t{1} << 18) / sizeof(T) + 1)});
+    std::array<std::size_t, Tensor<T>::max_rank> index{}, stride{};
+    for (std::size_t dim = 0; dim < shape.size(); ++dim) stride[dim] = product_from(shape, dim + 1);
+    std::size_t place = 0;
+    for (std::size_t left = to.size(); left != 0;) {
+        std::size_t const n = std::min(left, chunk.size());
+        read_elements(in, "the data", std::span(chunk.data(), n));
+        for (T const& x : std::span(chunk.data(), n)) {
+            to.data()[place] = x;
+            for (std::size_t dim = 0; dim < shape.size(); ++dim) {
+                place += stride[dim];
+                if (++index[dim] < shape[dim]) break;
+                place -= stride[dim] * shape[dim];
+                index[dim] = 0;
+            }
+        }
+        left -= n;
+    }
+}
+
+template <class T, class Reader>
+Tensor<T> read_npy(Reader& in) {
+    NpyHeader const header = read_npy_header(in);
+    if (!is_npy_type<T>(header.type)) throw TypeError("the file's element type", header.type, npy_type<T>());
+    std::uint64_t const begin = in.position();
+    std::uint64_t const bytes = element_bytes<T>(begin, "the shape", header.shape, in.left());
+    check_end("the file", in.left() - bytes, begin + bytes);
+    auto tensor = Tensor<T>::from_shape({header.shape.begin(), header.shape.end()});
+    if (header.fortran_order) {
+        read_fortran_order(in, tensor);
+    } else {
+        read_elements(in, "the data", std::span(tensor.data(), tensor.size()));
+    }
+    return tensor;
+}
+
+}  // namespace detail
+
+/// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
+/// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
+inline NpyHeader describe_npy(std::string const& path) {
+    detail::InputFile const file(path);
+    detail::FileReader in(file);
+    return detail::read_npy_header(in);
+}
+
+/// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
+/// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
+/// errors   IoError if the file cannot be read; TypeError if its elements are no T, or are big-endian; FormatError if anything else is not
+///          as the format has it: a byte too few or too many, a truth value other than 0 and 1, more than 8 dims
+/// cost     elements in C's order are read straight into the tensor; nothing is allocated that the file has not the bytes for
+template <class T>
+Tensor<T> load_npy(std::string const& path) {
+    detail::InputFile const file(path);
+    detail::FileReader in(file);
+    return detail::read_npy<T>(in);
+}
+
+/// The same for a file that lies in memory.
+template <class T>
+Tensor<T> from_npy(std::span<std::byte const> bytes) {
+    detail::ByteReader in(bytes);
+    return detail::read_npy<T>(in);
+}
+
+/// The bytes that NumPy's `save` writes for this array.
+template <class T>
+std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
+    auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
+    auto const head = std::as_bytes(std::span(header));
+    auto const elements = std::as_bytes(std::span(tensor.data(), tensor.size()));
+    std::vector<std::byte> bytes(head.size() + elements.size());
+    std::ranges::copy(elements, std::ranges::copy(head, bytes.begin()).out);
+    return bytes;
+}
+
+/// Writes them to a file, which is there as a whole or stays as it was.
+/// errors   IoError if it cannot be written
+template <class T>
+void save_npy(std::string const& path, Tensor<T> const& tensor) {
+    auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
+    detail::AtomicFile<> file(path);
+    file.write(std::as_bytes(std::span(header)));
+    file.write(std::as_bytes(std::span(tensor.data(), tensor.size())));
+    file.commit();
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/io/npy_folder.hpp: NpyFolder, tensors by name in a folder, which is what NumPy's .npz holds.
+
+#include <dirent.h>
+
+namespace rowan::inline v0 {
+
+/// A tensor of any element type that is to be written.
+/// requires   as a parameter only: it refers to the tensor's elements
+class NpyArray {
+public:
+    template <class T>
+    NpyArray(Tensor<T> const& tensor)
+        : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
+          elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
+
+    std::string const& header() const noexcept { return header_; }
+    std::span<std::byte const> elements() const noexcept { return elements_; }
+
+private:
+    std::string header_;
+    std::span<std::byte const> elements_;
+};
+
+namespace detail {
+
+/// errors   Error unless `name`.npy can be a file of a folder
+inline void check_npy_name(std::string const& name) {
+    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    if (name.empty()) refuse("is empty");
+    if (name.size() > 200) refuse("is longer than 200 bytes");
+    if (name.find('/') != name.npos || name.find('\0') != name.npos)
+        refuse("has a character that no file's name may have");
+}
+
+/// Makes sure that what was renamed in the folder of `path` stays so.
+inline void sync_folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    if (file < 0) throw_io("open", name);
+    int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
+    ::close(file);
+    if (code != 0) throw_io("fsync", name, code);
+}
+
+}  // namespace detail
+
+/// A folder with a file for each tensor, `name.npy`, as `unzip` makes of an .npz.
+class NpyFolder {
+public:
+    /// Looks at the names. The files are read when they are asked for.
+    /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
+    explicit NpyFolder(std::string path) : path_(std::move(path)) {
+        std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
+        if (folder == nullptr) detail::throw_io("open", path_);
+        for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
+            std::string const name = entry->d_name;
+            if (name == "." || name == "..") continue;
+            struct stat about {};
+            bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
+            if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
+                throw FormatError(0, path_ + "/" + name, "is not a .npy file");
+            names_.push_back(name.substr(0, name.size() - 4));
+        }
+        if (errno != 0) detail::throw_io("read", path_);
+        std::ranges::sort(names_);
+    }
+
+    /// In ascending order.
+    std::vector<std::string> const& names() const noexcept { return names_; }
+
+    /// The tensor of that name.
+    /// errors   Error if there is none; those of load_npy
+    template <class T>
+    Tensor<T> load(std::string const& name) const {
+        return load_npy<T>(file(name));
+    }
+
+    /// errors   Error if there is no tensor of that name; those of describe_npy
+    NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
+
+private:
+    std::string file(std::string const& name) const {
+        if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
+        return path_ + "/" + name + ".npy";
+    }
+
+    std::string path_;
+    std::vector<std::string> names_;
+};
+
+/// Writes tensors, of different element types if need be, to a new folder: `save_npy_folder("model", {{"table", table}, {"ids", ids}})`.
+/// The folder is there as a whole or not at all.
+/// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
+///          something in it, or the system refuses
+inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
+    for (auto const& [name, array] : arrays) detail::check_npy_name(name);
+    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
+    std::string part;
+    for (int k = 0;; ++k) {
+        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
+        if (::mkdir(part.c_str(), 0777) == 0) break;
+        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    }
+    try {
+        for (auto const& [name, array] : arrays) {
+            detail::AtomicFile<> file(part + "/" + name + ".npy");
+            file.write(std::as_bytes(std::span(array.header())));
+            file.write(array.elements());
+            file.commit();
+        }
+        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
+    } catch (...) {
+        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
+        ::rmdir(part.c_str());
+        throw;
+    }
+    detail::sync_folder_of(folder);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
+
+namespace rowan::inline v0::layer {
+
+/// A variable of a scope. A copy is the same variable.
+template <class T, class Device = Cpu>
+class Var {
+    static_assert(element<T>, "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    explicit Var(Variable& variable) : variable_(&variable) {}
+
+    Variable& operator*() const noexcept { return *variable_; }
+    Variable* operator->() const noexcept { return variable_; }
+
+private:
+    Variable* variable_;
+};
+
+/// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
+///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// errors   what the operator's infer says of inputs that do not fit
+template <class Op, class Device, class... T>
+auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
+    namespace d = rowan::detail;
+    static_assert(operation<Op>,
+                  "rowan::layer::apply: an operator has a name, inputs, outputs and grad, see rowan::operation");
+    using First = std::tuple_element_t<0, std::tuple<T...>>;
+    auto const add = [&]<class... In>(d::type_list<In...>) {
+        using R = typename d::element_of<decltype(d::nth<0>(typename d::results_of<Op, Device, In...>::type{}))>::type;
+        return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
+    };
+    if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
+        return add(d::type_list<First>{});  // of any number of inputs
+    } else {
+        return add(d::type_list<T...>{});
+    }
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct lane_of {
+    using type = V;
+};
+template <class S, class A>
+struct lane_of<xsimd::batch<S, A>> {
+    using type = S;
+};
+
+/// Numbers that exp needs of a floating-point type.
+template <class S>
+struct exp_traits;
+template <>
+struct exp_traits<float> {
+    using bits = std::int32_t;
+    static constexpr int degree = 7;                // of the Taylor polynomial: 5e-9 on [-log(2)/2, log(2)/2]
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) in two parts, the first exact for all n here
+    static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n stays normal between them
+};
+template <>
+struct exp_traits<double> {
+    using bits = std::int64_t;
+    static constexpr int degree = 13;
+    static constexpr double log2_high = 0x1.62e42feep-1;
+    static constexpr double log2_low = 0x1.a39ef35793c76p-33;
+    static constexpr double least = -708.0, greatest = 709.0;
+};
+
+/// 2^n for a whole number n of the type's range of normal numbers.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V power_of_two(V const& n) {
+    using S = typename lane_of<V>::type;
+    using B = typename exp_traits<S>::bits;
+    constexpr int mantissa = std::numeric_limits<S>::digits - 1;
+    // n + bias stands in the low bits of n + bias + 2^mantissa
+    V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
+                                      static_cast<double>(B{1} << mantissa));
+    if constexpr (is_batch<V>) {
+        using Bits = xsimd::batch<B, typename V::arch_type>;
+        auto const bits = xsimd::bitwise_cast<Bits>(shifted);
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+        // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+        if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+            return xsimd::bitwise_cast<V>(
+                Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
+        } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+            return xsimd::bitwise_cast<V>(
+                Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+        }
+#endif
+        return xsimd::bitwise_cast<V>(bits << mantissa);
+    } else {
+        return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
+    }
+}
+
+/// exp(x) = scale + tail with scale a power of two: exp(x) - 1 = (scale - 1) + tail then loses nothing for small x. Arguments
+/// beyond what the type holds count as the last one that it does; NaN stays.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
+    using traits = exp_traits<typename lane_of<V>::type>;
+    x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
+    x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
+    // the nearest whole number, by a sum that leaves no bits for a fraction
+    constexpr double round =
+        3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
+    V const n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
+    V const r = (x - product(n, constant<V>(traits::log2_high))) - product(n, constant<V>(traits::log2_low));
+    double factorial[traits::degree + 1];
+    factorial[0] = 1;
+    for (int k = 1; k <= traits::degree; ++k) factorial[k] = factorial[k - 1] * k;
+    V p = constant<V>(1.0 / factorial[traits::degree]);
+    for (int k = traits::degree - 1; k >= 1; --k) p = product(p, r) + constant<V>(1.0 / factorial[k]);
+    scale = power_of_two(n);
+    tail = product(scale, product(p, r));
+}
+
+/// exp(x), relative error 1e-7 for float and 2e-16 for double; never 0 or infinite. Own number types bring their own exp.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(x, scale, tail);
+        return scale + tail;
+    } else {
+        using std::exp;
+        return exp(x);
+    }
+}
+
+/// 1 / (1 + exp(-x))
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V logistic(V const& x) {
+    V const one = constant<V>(1.0);
+    return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
+}
+
+/// tanh(x) = -t / (t + 2) for t = exp(-2x) - 1, of |x|, with the sign of x.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
+    V const zero = constant<V>(0.0);
+    V const minus_two_x = product(choose(x < zero, x, V(zero - x)), constant<V>(2.0));
+    V t = zero;
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V scale, tail;
+        exp_parts(minus_two_x, scale, tail);
+        t = (scale - constant<V>(1.0)) + tail;
+    } else {
+        using std::exp;
+        t = exp(minus_two_x) - constant<V>(1.0);
+    }
+    V const y = quotient(t, V(t + constant<V>(2.0)));
+    return choose(x < zero, y, V(zero - y));
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
+
+namespace rowan::inline v0::detail {
+
+/// The tensor is flat and has one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
+/// The largest of n > 0 numbers; NaNs do not count, but where they come first.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    auto const take = []<class V>(V const& a, V& m) { m = choose(a > m, a, m); };
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// exp(x) for x <= 0, and 0 where it is below what normal numbers hold.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
+    }
+}
+
+/// Writes exp(x - greatest) and returns the sum of these.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+}
+
+/// to = e / total
+template <class S, class T>
+void normalise(std::size_t n, S const* e, S const& total, T* to) {
+    map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
+}
+
+/// Of a row nobody wants more than its softmax.
+struct NoRowLoss {
+    template <class S>
+    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
+};
+
+/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/matrix_rows.hpp.
+template <class D>
+struct MatrixRows;
+
+template <>
+struct MatrixRows<Cpu> {
+    /// Writes the softmax of n rows, and calls loss(row, the largest number, the sum of the exponentials) for each.
+    template <class T, class Loss>
+    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = x + i * classes;
+                S const greatest = largest<S>(classes, row);
+                S const total = exponentials<S>(classes, row, greatest, e.data());
+                normalise<S>(classes, e.data(), total, to + i * classes);
+                loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// to = y · (g - the sum of y · g)
+    template <class T>
+    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(classes);
+            auto const times = [](auto const& a, auto const& b) { return product(a, b); };
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                zip_lanes<S>(times, classes, products.data(), y + at, g + at);
+                S const* const p = products.data();
+                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
+                auto const formula = [&]<class V>(V const& a, V const& b) { return product(a, V(b - V(dot))); };
+                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
+            }
+        });
+    }
+
+    /// to = p · grad(row), where the label is (p - 1) · grad(row).
+    template <class T, class I, class Grads>
+    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
+                           T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = p + i * classes;
+                S const g = grads(i);
+                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                map_lanes<S>(times, classes, row, to + i * classes);
+                auto const k = static_cast<std::size_t>(label[i]);
+                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
+            }
+        });
+    }
+
+    /// sums[row] = 0 - the sum of term(at), at = row · classes + column.
+    template <class S, class Term>
+    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                S const* const t = terms.data();
+                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/accuracy.hpp: accuracy, how many rows have their largest number where the label is.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Is number k the largest of n, and the first of those that are? A NaN is neither larger nor smaller, so none is.
+template <class S, class T>
+bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
+    auto const most = load<S>(x + k);
+    bool yes = true;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && load<S>(x + j) < most;
+    for (std::size_t j = k; j < n; ++j) yes = yes && load<S>(x + j) <= most;
+    return yes;
+}
+
+/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/accuracy.hpp.
+template <class D>
+struct RightRows;
+
+template <>
+struct RightRows<Cpu> {
+    template <class T, class I>
+    static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, double* out) {
+        std::atomic<std::size_t> right{0};
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) {
+                auto const k = static_cast<std::size_t>(label[i]);
+                count += is_first_largest<sum_t<T>>(classes, x + i * classes, k) ? 1 : 0;
+            }
+            right += count;
+        });
+        *out = n == 0 ? 0.0 : static_cast<double>(right.load()) / static_cast<double>(n);
+    }
+};
+
+}  // namespace detail
+
+/// The share of rows of x whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. A row with a NaN
+/// is wrong.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// cost     at most one read of x
+template <class T, id_type I, device D>
+Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+    detail::check_rank("x", x, 2);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_one_per_row("label", label, n);
+    detail::ElementLoops<D>::check(exec, x, label);
+    detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
+    auto share = detail::new_tensor<double>(exec, {1});
+    detail::RightRows<D>::share(exec, n, classes, x.data(), label.data(), share.data());
+    return share;
+}
+
+template <class T, class I, class Device>
+Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
+    return accuracy(Device{}, x, label);
+}
+
+struct accuracy_op {
+    static constexpr std::string_view name = "accuracy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label) {
+        spec::matrix("accuracy: x", x);
+        spec::dense("accuracy: label", label);
+        spec::rank("accuracy: label", label, 1, "1");
+        spec::ids("accuracy: label", label);
+        spec::same_dim("accuracy: label.shape(0)", label.dims[0], x.dims[0]);
+        return tensor_spec<double>({1});
+    }
+
+    template <class T, class I, class D>
+    static Tensor<double, D> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+        return accuracy(exec, x, label);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/accuracy.hpp: layer::accuracy, the share of rows that are classified right.
+
+namespace rowan::inline v0::layer {
+
+/// The share of rows whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. It is to be asked for,
+/// with infer, and has no gradient.
+/// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
+///          [0, classes)
+template <class T, id_type I, class Device>
+Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<accuracy_op>({}, x, label);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/array.hpp: Array, a TensorArray that a net computes with, and the layers that read and write it.
+
+namespace rowan::inline v0::layer {
+
+/// A variable that holds a TensorArray<T>. A copy is the same variable.
+template <class T, class Device = Cpu>
+class Array {
+    static_assert(element<T>, "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
+
+public:
+    using value_type = T;
+
+    explicit Array(Variable& variable) : variable_(&variable) {}
+
+    Variable& operator*() const noexcept { return *variable_; }
+    Variable* operator->() const noexcept { return variable_; }
+
+private:
+    Variable* variable_;
+};
+
+/// An array without slots, whose slots are to have these dims and levels.
+///     auto outputs = layer::create_array<float>({UNK, 64});
+template <class T = float, class Device = Cpu>
+Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
+    auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
+    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_code<T, Device>::create, {}, spec).outputs[0]);
+}
+
+/// Slot `index` of the array.
+/// shapes   index [1] -> that of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written
+template <class T, class Device>
+Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
+    using code = rowan::detail::array_code<T, Device>;
+    return Var<T, Device>(*default_scope().new_op(code::read, {&*array, &*index}, nullptr).outputs[0]);
+}
+
+/// The array with x in slot `index`; it grows as needed.
+/// shapes   index [1], x as the slots
+/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative
+/// cost     O(1) where nothing else reads the array before, else O(slots): elements are never copied
+template <class T, class Device>
+Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
+                             Var<T, Device> const& x) {
+    using code = rowan::detail::array_code<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(code::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
+}
+
+/// The number of slots.
+/// shapes   [1]
+template <class T, class Device>
+Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
+    using code = rowan::detail::array_code<T, Device>;
+    return Var<std::int64_t, Device>(*default_scope().new_op(code::size, {&*array}, nullptr).outputs[0]);
+}
+
+/// All slots as one tensor. See TensorArray::stack.
+/// shapes   n slots [...] -> [n, ...]
+/// errors   when the net runs, IndexError if a slot was never written, ShapeError if shapes differ
+template <class T, class Device>
+Var<T, Device> stack(Array<T, Device> const& array) {
+    using code = rowan::detail::array_code<T, Device>;
+    auto const spec = std::make_shared<VarSpec const>(array->spec());
+    return Var<T, Device>(*default_scope().new_op(code::stack, {&*array}, spec).outputs[0]);
+}
+
+/// The parts of a tensor along its first dim. See TensorArray::unstack.
+/// shapes   x [n, ...] -> n slots [...]
+template <class T, class Device>
+Array<T, Device> unstack(Var<T, Device> const& x) {
+    using code = rowan::detail::array_code<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(code::unstack, {&*x}, nullptr).outputs[0]);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/cast.hpp: cast, the elements of a tensor in another type.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct cast_family {
+    static constexpr std::string_view name = "cast_";
+};
+
+/// Can numbers of one sum be made of those of the other?
+template <class To, class From>
+concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
+
+/// Elements with fractions whose whole part To may not hold.
+template <class To, class From>
+inline constexpr bool cast_may_fail =
+    std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
+
+/// The least number of an integer type, and the power of two after the greatest one, as fractions.
+template <class I, class S>
+inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
+template <class I, class S>
+inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
+
+/// Does To hold the whole part of x? Not of a NaN.
+template <class To, class S>
+ROWAN_HD bool holds_whole_part(S x) {
+    using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
+    constexpr S least = least_whole<I, S>, after = after_wholes<I, S>;
+    S const whole = std::trunc(x);
+    return whole >= least && whole < after;
+}
+
+template <class To, class From>
+struct CastElement {
+    From const* from;
+    To* to;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        auto const wide = dtype<From>::widen(from[i]);
+        if constexpr (std::same_as<To, bool>) {
+            to[i] = wide != sum_t<From>{};
+        } else {
+            to[i] = dtype<To>::narrow(static_cast<sum_t<To>>(wide));
+        }
+    }
+};
+
+template <class To, class From>
+[[noreturn]] void refuse_cast(std::size_t i, From const& x) {
+    throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
+                     static_cast<double>(dtype<From>::widen(x)),
+                     std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
+}
+
+/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/cast.hpp.
+template <class D>
+struct CastCheck;
+
+template <>
+struct CastCheck<Cpu> {
+    template <class To, class From>
+    static void check(Cpu exec, std::size_t n, From const* from) {
+        std::atomic<bool> good{true};
+        auto const fits = [&](std::size_t i) { return holds_whole_part<To>(dtype<From>::widen(from[i])); };
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            bool all = true;
+            for (std::size_t i = begin; i < end; ++i) all = all && fits(i);
+            if (!all) good = false;
+        });
+        if (good) return;
+        std::size_t i = 0;
+        while (fits(i)) ++i;
+        refuse_cast<To>(i, from[i]);
+    }
+};
+
+}  // namespace detail
+
+/// The elements of x as `To`, through the sums of both types: of fractions integers keep the whole part, integers that do not fit wrap
+/// around, as bool everything but 0 is true.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// cost     one read of x, two where it may throw, and one write of the result; where it may throw a device is waited for
+template <class To, class From, device D>
+Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
+    static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
+    detail::ElementLoops<D>::check(exec, x);
+    if constexpr (detail::cast_may_fail<To, From>) detail::CastCheck<D>::template check<To>(exec, x.size(), x.data());
+    auto out = detail::new_tensor<To>(exec, x.shape());
+    detail::ElementLoops<D>::each(exec, x.size(), 1, detail::CastElement<To, From>{x.data(), out.data()});
+    return out;
+}
+
+template <class To, class From, class Device>
+Tensor<To, Device> cast(Tensor<From, Device> const& x) {
+    return cast<To>(Device{}, x);
+}
+
+/// Casts the gradient back to the type of x, which must have fractions. Of x only the type and shape are used.
+struct cast_grad_op {
+    static constexpr std::string_view name = "cast_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad) {
+        spec::dense("cast_grad: x", x);
+        VarSpec x_grad = spec::elementwise("cast_grad: out@GRAD", out_grad);
+        x_grad.dims = spec::same_dims("cast_grad: out@GRAD", out_grad, x);
+        x_grad.dtype = x.dtype;
+        return x_grad;
+    }
+
+    /// errors   ShapeError if the shapes differ
+    template <class From, class To, class D>
+    requires(!std::integral<detail::sum_t<From>> &&
+             !std::integral<detail::sum_t<To>>) static Tensor<From, D> run(D exec, Tensor<From, D> const& x,
+                                                                           Tensor<To, D> const& out_grad) {
+        detail::check_same_shape("out_grad", out_grad, x);
+        return cast<From>(exec, out_grad);
+    }
+};
+
+/// The type of the result is that of the operator: cast_f32 and so on.
+template <class To>
+struct cast_op {
+    static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<cast_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        VarSpec out = spec::elementwise("cast: x", x);
+        out.dtype = dtype<To>::wire;
+        return out;
+    }
+
+    template <class From, class D>
+    requires detail::castable<To, From>
+    static Tensor<To, D> run(D exec, Tensor<From, D> const& x) { return cast<To>(exec, x); }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/cast.hpp: layer::cast, the elements of a value in another type.
+
+namespace rowan::inline v0::layer {
+
+/// The elements of x as `To`, see rowan::cast. The gradient is cast back; integers have none.
+///     auto weight = layer::cast<float>(counts);
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   when the net runs, ValueError if a NaN, or a number beyond what they hold, is to become an integer
+template <class To, class From, class Device>
+Var<To, Device> cast(Var<From, Device> const& x) {
+    return apply<cast_op<To>>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/compare.hpp: comparisons of two tensors, and what is made of truth values.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Elements are compared as dtype<T>::sum.
+template <class Op, class T>
+struct CompareElement {
+    T const *x, *y;
+    bool* out;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        sum_t<T> const a = dtype<T>::widen(x[i]), b = dtype<T>::widen(y[i]);
+        out[i] = Op::holds(a, b);
+    }
+};
+
+struct NotElement {
+    bool const* x;
+    bool* out;
+    ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
+};
+
+/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/compare.hpp.
+template <class D>
+struct AnyElement;
+
+template <>
+struct AnyElement<Cpu> {
+    static void any(Cpu, std::size_t n, bool const* x, bool* out) {
+        *out = std::any_of(x, x + n, [](bool b) { return b; });
+    }
+};
+
+/// What comparisons have in common.
+template <class Op>
+struct compare_op {
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        VarSpec out = spec::elementwise("y", y, x);
+        out.dtype = dtype<bool>::wire;
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<bool, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        check_same_shape("y", y, x);
+        ElementLoops<D>::check(exec, x, y);
+        auto out = new_tensor<bool>(exec, x.shape());
+        ElementLoops<D>::each(exec, x.size(), 1, CompareElement<Op, T>{x.data(), y.data(), out.data()});
+        return out;
+    }
+};
+
+}  // namespace detail
+
+/// x < y, element by element; false beside a NaN.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+struct less_op : detail::compare_op<less_op> {
+    static constexpr std::string_view name = "less";
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b;
+    }
+};
+
+/// x <= y, likewise.
+struct less_equal_op : detail::compare_op<less_equal_op> {
+    static constexpr std::string_view name = "less_equal";
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a < b || a == b;
+    }
+};
+
+/// x == y, likewise.
+struct equal_op : detail::compare_op<equal_op> {
+    static constexpr std::string_view name = "equal";
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a == b;
+    }
+};
+
+/// Are both true? Of truth values.
+struct logical_and_op : detail::compare_op<logical_and_op> {
+    static constexpr std::string_view name = "logical_and";
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 && b != 0;
+    }
+};
+
+/// Is one of both true?
+struct logical_or_op : detail::compare_op<logical_or_op> {
+    static constexpr std::string_view name = "logical_or";
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD static bool holds(S const& a, S const& b) {
+        return a != 0 || b != 0;
+    }
+};
+
+/// Is it false?
+struct logical_not_op {
+    static constexpr std::string_view name = "logical_not";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("logical_not: x", x); }
+
+    template <class D>
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, x.shape());
+        detail::ElementLoops<D>::each(exec, x.size(), 1, detail::NotElement{x.data(), out.data()});
+        return out;
+    }
+};
+
+/// Is any element true? Of none, none is.
+/// shapes   x [...] -> [1]
+struct any_op {
+    static constexpr std::string_view name = "any";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("any: x", x);
+        spec::same_dtype("any: x", x, tensor_spec<bool>({}));
+        return tensor_spec<bool>({1});
+    }
+
+    template <class D>
+    static Tensor<bool, D> run(D exec, Tensor<bool, D> const& x) {
+        detail::ElementLoops<D>::check(exec, x);
+        auto out = detail::new_tensor<bool>(exec, {1});
+        detail::AnyElement<D>::any(exec, x.size(), x.data(), out.data());
+        return out;
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/compare.hpp: layers that compare element by element, such as the condition of a loop.
+
+namespace rowan::inline v0::layer {
+
+/// x < y and so on, element by element; false beside a NaN.
+/// shapes   x [...], y [...] -> [...]
+template <class T, class Device>
+Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<less_op>({}, x, y);
+}
+template <class T, class Device>
+Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<less_equal_op>({}, x, y);
+}
+template <class T, class Device>
+Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return less(y, x);
+}
+template <class T, class Device>
+Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return less_equal(y, x);
+}
+template <class T, class Device>
+Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<equal_op>({}, x, y);
+}
+
+/// The same with one number for all elements.
+template <class T, class Device>
+Var<bool, Device> less(Var<T, Device> const& x, double y) {
+    return less(x, apply<fill_like_op>({y}, x));
+}
+template <class T, class Device>
+Var<bool, Device> less_equal(Var<T, Device> const& x, double y) {
+    return less_equal(x, apply<fill_like_op>({y}, x));
+}
+template <class T, class Device>
+Var<bool, Device> greater(Var<T, Device> const& x, double y) {
+    return greater(x, apply<fill_like_op>({y}, x));
+}
+template <class T, class Device>
+Var<bool, Device> greater_equal(Var<T, Device> const& x, double y) {
+    return greater_equal(x, apply<fill_like_op>({y}, x));
+}
+template <class T, class Device>
+Var<bool, Device> equal(Var<T, Device> const& x, double y) {
+    return equal(x, apply<fill_like_op>({y}, x));
+}
+
+template <class Device>
+Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
+    return apply<logical_and_op>({}, x, y);
+}
+template <class Device>
+Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
+    return apply<logical_or_op>({}, x, y);
+}
+template <class Device>
+Var<bool, Device> logical_not(Var<bool, Device> const& x) {
+    return apply<logical_not_op>({}, x);
+}
+
+/// Is any element true?
+/// shapes   x [...] -> [1]
+template <class Device>
+Var<bool, Device> any(Var<bool, Device> const& x) {
+    return apply<any_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/concat.hpp: concat, tensors put together along one axis.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
+template <class T, class D>
+std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
+    check_some(x.size());
+    std::size_t const rank = x[0].dimension(), at = checked_axis(axis, rank);
+    for (std::size_t k = 1; k < x.size(); ++k) {
+        if (x[k].dimension() != rank)
+            throw ShapeError(part_name("x", k).append(" rank"), std::to_string(x[k].dimension()),
+                             std::to_string(rank).append(", that of x[0]"));
+        for (std::size_t i = 0; i < rank; ++i) {
+            if (i != at && x[k].shape(i) != x[0].shape(i))
+                throw ShapeError(dim_name(part_name("x", k), i), std::to_string(x[k].shape(i)),
+                                 std::to_string(x[0].shape(i)).append(", that of x[0]"));
+        }
+    }
+    return at;
+}
+
+}  // namespace detail
+
+/// The tensors one after the other along an axis. Axis -1 is the last one.
+///
+///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
+///
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
+/// errors   ShapeError if there are none, or if ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// cost     one read and one write of every element
+template <class T, device D>
+Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec);
+    std::size_t const at = detail::check_joinable(x, axis);
+    auto shape = x[0].shape();
+    std::size_t const inner = detail::product_from(shape, at + 1);
+    std::vector<T const*> from;
+    std::vector<std::size_t> widths;
+    shape[at] = 0;
+    for (auto const& part : x) {
+        detail::ElementLoops<D>::check(exec, part);
+        from.push_back(part.data());
+        widths.push_back(part.shape(at) * inner);
+        shape[at] += part.shape(at);
+    }
+    auto out = detail::new_tensor<T>(exec, shape);
+    std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
+    detail::Pieces<D>::join(exec, outer, widths, from, out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
+    return concat(Device{}, x, axis);
+}
+
+struct concat_grad_op;
+
+/// The slot `x` holds all tensors, as a std::vector.
+struct concat_op {
+    static constexpr std::string_view name = "concat";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        std::int64_t axis = 0;
+
+        static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
+    };
+
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
+    static constexpr VarSpec infer(std::span<VarSpec const> x, attributes const& a) {
+        detail::check_some(x.size());
+        spec::dense("concat: x", x[0]);
+        std::size_t const at = detail::checked_axis(a.axis, x[0].dims.size());
+        VarSpec out = x[0];
+        if (at == 0) out.lod_level = 0;
+        for (VarSpec part : x.subspan(1)) {
+            spec::dense("concat: x", part);
+            spec::same_dtype("concat: x", part, out);
+            spec::rank("concat: x", part, out.dims.size(), "that of the first");
+            std::int64_t const dim = part.dims[at], before = out.dims[at];
+            part.dims[at] = before;
+            out.dims = spec::same_dims("concat: x", part, out);
+            out.dims[at] = dim == UNK || before == UNK ? UNK : before + dim;
+        }
+        return out;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& x, attributes const& a) {
+        return concat(exec, x, a.axis);
+    }
+};
+
+/// Cuts the gradient of the result into those of the tensors.
+struct concat_grad_op {
+    static constexpr std::string_view name = "concat_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = concat_op::attributes;
+
+    static constexpr std::vector<VarSpec> infer(std::span<VarSpec const> x, VarSpec const& out_grad,
+                                                attributes const& a) {
+        VarSpec const out = concat_op::infer(x, a);
+        spec::dense("concat_grad: out@GRAD", out_grad);
+        spec::same_dtype("concat_grad: out@GRAD", out_grad, out);
+        spec::same_dims("concat_grad: out@GRAD", out_grad, out);
+        return {x.begin(), x.end()};
+    }
+
+    /// errors   ShapeError if x are no tensors that can be joined, or out_grad has not the shape of what they give
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
+                                         attributes const& a) {
+        detail::ElementLoops<D>::check(exec, out_grad);
+        std::size_t const at = detail::check_joinable(x, a.axis);
+        auto shape = x[0].shape();
+        shape[at] = 0;
+        std::vector<std::int64_t> sections;
+        for (auto const& part : x) {
+            sections.push_back(static_cast<std::int64_t>(part.shape(at)));
+            shape[at] += part.shape(at);
+        }
+        if (out_grad.shape() != shape)
+            throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+        return detail::cut_along(exec, out_grad, at, sections);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/concat.hpp: layer::concat, values put together along one axis.
+
+namespace rowan::inline v0::layer {
+
+/// The values one after the other along an axis; axis -1 is the last one.
+///     auto both = layer::concat({a, b}, 1);
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, but along axis 0 without
+/// errors   ShapeError if there are none, or ranks or dims other than that of the axis differ; ValueError if there is no such axis
+template <class T, class Device>
+Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
+    std::vector<Variable*> inputs;
+    for (auto const& part : x) inputs.push_back(&*part);
+    return Var<T, Device>(*default_scope().new_op<concat_op, Device, T>(std::move(inputs), {.axis = axis}).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis = 0) {
+    return concat(std::vector<Var<T, Device>>(x), axis);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/data.hpp: layer::data, a variable that is fed.
+
+namespace rowan::inline v0::layer {
+
+/// A variable of the default scope that every batch brings under this name. For a net on a device a batch may bring tensors of the host,
+/// which are copied.
+///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
+/// errors   GraphError if the scope has that name already
+template <class T = float, class Device = Cpu>
+Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
+    Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
+    v.bring = &rowan::detail::bring<T, Device>;
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
+
+namespace rowan::inline v0::detail {
+
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
+    return x ^ (x >> 31);
+}
+
+/// Number i, from 1 on, of the splitmix64 sequence that begins at the seed.
+ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
+    return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
+}
+
+/// Number i, from 0 on, of the sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
+    return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
+
+namespace rowan::inline v0::detail {
+
+/// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
+inline Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
+
+inline void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
+struct Uniform {
+    double low = 0;
+    double high = 0;
+};
+
+/// All elements alike.
+inline Uniform constant(double value) { return {value, value}; }
+
+/// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
+    double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
+    return {-bound, bound};
+}
+
+/// First values of a parameter of these dims, made on the host.
+template <class T, class Device = Cpu>
+void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
+    rowan::detail::check_known(dims);
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    v.set_dims(dims);
+    v.bring = &rowan::detail::bring<T, Device>;
+    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, void const* device) {
+        Device const exec = rowan::detail::exec_or_default<Device>(device);
+        if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
+        auto t = Tensor<T>::from_shape(shape);
+        using S = typename dtype<T>::sum;
+        for (std::size_t i = 0; i < t.size(); ++i) {
+            double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
+            t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
+        }
+        value.set(LoDTensor<T, Device>(rowan::detail::placed(exec, std::move(t))));
+    };
+}
+
+/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
+/// seed that follows from its place in the net.
+/// errors   ShapeError if a dim is UNK
+template <class T, class Device = Cpu>
+Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
+    rowan::detail::check_known(dims);
+    Variable& v = rowan::detail::outermost_scope().new_var(name, tensor_spec<T>(dims), Role::parameter);
+    begin_with<T, Device>(v, dims, first);
+    return Var<T, Device>(v);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_probability(double probability) {
+    throw ValueError("probability", probability, "in [0, 1)");
+}
+
+constexpr void check_dropout(double probability) {
+    if (!(probability >= 0 && probability < 1)) bad_probability(probability);
+}
+
+/// A seed that the host knows, and one in the memory of a device.
+struct GivenSeed {
+    std::uint64_t seed;
+    ROWAN_HD std::uint64_t operator()() const { return seed; }
+};
+struct SeedAt {
+    std::int64_t const* seed;
+    ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
+};
+
+/// x · factor, or 0
+template <class T>
+ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
+    sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
+    store(kept ? scaled : constant<sum_t<T>>(0.0), to);
+}
+
+template <class T, class Seed>
+struct DropElement {
+    T const* x;
+    T* to;
+    std::uint8_t* mask;
+    Seed seed;
+    double probability;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const {
+        bool const kept = uniform_at(seed(), i) >= probability;
+        mask[i] = kept ? 1 : 0;
+        store_kept(kept, x + i, factor, to + i);
+    }
+};
+
+template <class T>
+struct DropGradient {
+    std::uint8_t const* mask;
+    T const* out_grad;
+    T* to;
+    sum_t<T> factor;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t i) const { store_kept(mask[i] != 0, out_grad + i, factor, to + i); }
+};
+
+template <class T, class D, class Seed>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
+                                                                double probability, Seed const& seed) {
+    using S = sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    auto out = new_tensor<T>(exec, x.shape());
+    auto mask = new_tensor<std::uint8_t>(exec, x.shape());
+    S const factor = constant<S>(1 / (1 - probability));
+    ElementLoops<D>::each(exec, x.size(), 1,
+                          DropElement<T, Seed>{x.data(), out.data(), mask.data(), seed, probability, factor});
+    return {std::move(out), std::move(mask)};
+}
+
+template <class T, class D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Tensor<T, D> const& x,
+                                                               double probability) {
+    check_dropout(probability);
+    ElementLoops<D>::check(exec, x);
+    return {ElementLoops<D>::copy(exec, x), new_full<std::uint8_t>(exec, x.shape(), 1)};
+}
+
+}  // namespace detail
+
+/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1 where
+/// x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
+/// Srivastava et al.: Dropout, 2014.
+/// shapes   x [...] -> the result [...] and the mask [...]
+/// errors   ValueError unless probability is in [0, 1)
+/// cost     one read of x and one write of both; the same bits for any number of threads
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
+                                                          std::uint64_t seed, bool training = true) {
+    if (!training) return detail::drop_nothing(exec, x, probability);
+    return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
+}
+
+/// The gradient of x: in training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// shapes   mask [...], out_grad [...] -> [...]
+/// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
+                          double probability, bool training = true) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::dropout_grad: integers take no fractions");
+    detail::check_dropout(probability);
+    detail::check_same_shape("out_grad", out_grad, mask);
+    detail::ElementLoops<D>::check(exec, mask, out_grad);
+    if (!training) return detail::ElementLoops<D>::copy(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out_grad.shape());
+    S const factor = detail::constant<S>(1 / (1 - probability));
+    detail::ElementLoops<D>::each(exec, mask.size(), 1,
+                                  detail::DropGradient<T>{mask.data(), out_grad.data(), x_grad.data(), factor});
+    return x_grad;
+}
+
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
+                                                                    std::uint64_t seed, bool training = true) {
+    return dropout(Device{}, x, probability, seed, training);
+}
+template <class T, class Device>
+Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
+                               double probability, bool training = true) {
+    return dropout_grad(Device{}, mask, out_grad, probability, training);
+}
+
+namespace detail {
+
+/// A seed is one number, or none where nothing is trained.
+constexpr void check_seed(char const* field, VarSpec const& seed) {
+    spec::dense(field, seed);
+    spec::rank(field, seed, 1, "1");
+    if (seed.dtype != rowan::dtype<std::int64_t>::wire)
+        spec::the_element_types_do_not_match(field, seed.dtype, rowan::dtype<std::int64_t>::wire);
+}
+
+template <class D>
+bool has_seed(Tensor<std::int64_t, D> const& seed) {
+    if (seed.size() > 1) throw ShapeError("seed.size()", std::to_string(seed.size()), "0 or 1");
+    return seed.size() == 1;
+}
+
+}  // namespace detail
+
+struct dropout_grad_op;
+
+/// See dropout. The slot `seed` holds the seed, or no element where nothing is trained; `saved` holds the mask.
+/// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
+struct dropout_op {
+    static constexpr std::string_view name = "dropout";
+    using inputs = slots<slot::x, slot::seed>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double probability = 0.5;
+
+        static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
+    };
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& seed, attributes const& a) {
+        VarSpec mask = spec::elementwise("dropout: x", x);
+        detail::check_seed("dropout: seed", seed);
+        detail::check_dropout(a.probability);
+        mask.dtype = rowan::dtype<std::uint8_t>::wire;
+        return {x, mask};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> run(D exec, Tensor<T, D> const& x,
+                                                                 Tensor<std::int64_t, D> const& seed,
+                                                                 attributes const& a) {
+        if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
+        if constexpr (detail::is_cpu<D>) {
+            return dropout(exec, x, a.probability, static_cast<std::uint64_t>(seed.data()[0]));
+        } else {
+            detail::ElementLoops<D>::check(exec, seed);
+            return detail::drop_elements(exec, x, a.probability, detail::SeedAt{seed.data()});
+        }
+    }
+};
+
+struct dropout_grad_op {
+    static constexpr std::string_view name = "dropout_grad";
+    using inputs = slots<slot::saved, slot::seed, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = dropout_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& mask, VarSpec const& seed, VarSpec const& out_grad,
+                                   attributes const&) {
+        spec::dense("dropout_grad: saved", mask);
+        detail::check_seed("dropout_grad: seed", seed);
+        VarSpec x = spec::elementwise("dropout_grad: out@GRAD", out_grad);
+        x.dims = spec::same_dims("dropout_grad: out@GRAD", out_grad, mask);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<std::uint8_t, D> const& mask, Tensor<std::int64_t, D> const& seed,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return dropout_grad(exec, mask, out_grad, a.probability, detail::has_seed(seed));
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/dropout.hpp: layer::dropout, which while a net is trained puts 0 in place of elements chosen by chance.
+
+namespace rowan::inline v0::layer {
+
+/// A seed that train sets for every batch, and which is empty everywhere else.
+template <class Device = Cpu>
+Variable& new_seed() {
+    Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
+    seed.value().set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+    return seed;
+}
+
+/// Within train every element is 0 with the given probability and else x / (1 - probability); everywhere else, such as in infer, the
+/// result is x.
+///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
+/// Every batch has another mask. It follows from the seed of train, the number of the batch, counted since the first training where one is
+/// resumed, and the place of the layer in the net, so it is the same for any number of threads. Within a recurrent step each sequence has
+/// one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded Application of Dropout in Recurrent Neural Networks, 2016).
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   ValueError unless probability is in [0, 1)
+/// cost     one read of x, one write of the result and of a mask of bytes
+template <class T, class Device>
+Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
+    static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
+                                        {probability}));  // throws before anything is added
+    Var<std::int64_t, Device> const seed(new_seed<Device>());
+    return apply<dropout_op>({probability}, x, seed);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/identity.hpp: identity_op, which passes on what it gets: the gradient of a sum.
+
+namespace rowan::inline v0 {
+
+/// The result is an alias: it sees the same elements, and keeps them alive.
+struct identity_op {
+    static constexpr std::string_view name = "identity";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return x.share();
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D, SelectedRows<T, D> const& x) {
+        return x.share();
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/add.hpp: add, sums of row-sparse and dense tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class T, class D>
+void check_addable(SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    SelectedRows<T, D>::check_value(a.value(), a.rows().size());
+    SelectedRows<T, D>::check_value(b.value(), b.rows().size());
+    if (a.height() != b.height())
+        throw ShapeError("b.height()", std::to_string(b.height()), std::to_string(a.height()));
+    check_trailing("b.value()", b.value(), a.value().shape());
+}
+
+template <class T, class U, class D>
+void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
+    check_height("dense", dense, g.height());
+    check_trailing("dense", dense, g.value().shape());
+}
+
+}  // namespace detail
+
+/// The rows of `a` followed by those of `b`: their sum, not merged.
+/// shapes   both of one height and row shape
+/// errors   ShapeError if heights or row shapes differ
+/// cost     O((n + m) * width)
+template <class T>
+SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_addable(a, b);
+    std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
+    rows.insert(rows.end(), b.rows().begin(), b.rows().end());
+    auto shape = a.value().shape();
+    shape[0] = rows.size();
+    auto value = Tensor<T>::from_shape(shape);
+    std::copy_n(b.value().data(), b.value().size(), std::copy_n(a.value().data(), a.value().size(), value.data()));
+    return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
+}
+
+/// The dense sum: a copy of `dense` to which the rows of `g` are added in order.
+/// shapes   dense has the shape of g
+/// errors   ShapeError if shapes do not match
+/// cost     O(height * width + n * width)
+template <class T, class U>
+Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
+    detail::check_dense_term(dense, g);
+    Tensor<T> sum = dense;
+    scatter_add(exec, sum, g);
+    return sum;
+}
+
+template <class T, class U>
+Tensor<U> add(Cpu exec, SelectedRows<T> const& g, Tensor<U> const& dense) {
+    return add(exec, dense, g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
+    return add(Device{}, a, b);
+}
+
+template <class T, class U, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
+    return add(Device{}, dense, g);
+}
+
+template <class T, class U, class Device>
+Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
+    return add(Device{}, dense, g);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x + y
+struct add_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return plus(x, y);
+    }
+};
+
+}  // namespace detail
+
+/// x + y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::add_formula{}, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return add(Device{}, x, y);
+}
+
+/// Two tensors, two SelectedRows, or one of each: a sum is dense if one of the two is. Both get the gradient as it is.
+struct add_op {
+    static constexpr std::string_view name = "add";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        if (x.type != VarType::SELECTED_ROWS) spec::dense("add: x", x);
+        if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
+        spec::same_dtype("add: y", y, x);
+        VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
+        return {kind.type, x.dtype, spec::same_dims("add: y", y, x), kind.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, SelectedRows<T, D> const& y) {
+        return add(exec, x, y);
+    }
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, SelectedRows<T, D> const& x, Tensor<T, D> const& y) {
+        return add(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
+
+namespace rowan::inline v0::detail {
+
+/// The passes of a sort by `bits` bits, and the bits of the digit of each.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass stay in the first cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each value of a digit.
+/// Returns where the sorted entries are: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+/// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
+template <class Key>
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    Buffer<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    Buffer<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Sorts `n` entries by the low `bits` bits of key(entry), which has no others. Entry i is `make(i)`; the arrays `a` and `b` need no
+/// contents. Returns where the sorted entries are: a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
+///          each other the entries by ranges of keys, then sort what they got: data goes from core to core only once.
+template <class Entry, class Key, class Make>
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
+    team(threads, [&](int t, int team_size) {
+        auto const range = [&](std::size_t i) {
+            std::uint64_t const k = key(make(i));
+            std::size_t r = 0;
+            for (std::uint64_t const f : first) r += k >= f;
+            return r;
+        };
+        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
+            std::size_t const begin = buckets.starts[r];
+            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
+                        buckets.places[static_cast<std::size_t>(t)].data());
+        }
+    });
+    return digits.passes % 2 == 0 ? a : b;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/row_plan.hpp: RowPlan, the sort behind every function that sums duplicates, done once.
+
+namespace rowan::inline v0 {
+
+/// Which lookups belong to which row. Made once, it serves many values, widths and optimizers.
+///
+///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the rows that occur, ascending
+///                           offsets()   [0 1 2 4]      the lookups of rows()[k] are positions()[offsets()[k] … offsets()[k + 1])
+///                           positions() [3 1 0 2]      in input order within a row
+template <>
+class RowPlan<Cpu> {
+public:
+    /// No rows, height 0.
+    RowPlan() = default;
+
+    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
+    /// cost     a radix sort of n numbers on the bits that height needs; one block of 24 bytes per row
+    RowPlan(Cpu exec, Ids<> rows, Height height) {
+        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+        detail::check_ids(exec, "rows", rows, height);
+        build(exec, rows, height);
+    }
+    RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
+
+    /// The plan of a gradient's rows; a merged one needs no sort.
+    template <class T>
+    RowPlan(Cpu exec, SelectedRows<T> const& g) {
+        static_cast<void>(thread_count(exec));  // refuses what is not one
+        if (g.merged()) {
+            enumerate(g.rows(), g.height());
+        } else {
+            build(exec, g.rows(), g.height());
+        }
+    }
+    template <class T>
+    explicit RowPlan(SelectedRows<T> const& g) : RowPlan(Cpu{}, g) {}
+
+    RowPlan(RowPlan const&) = default;
+    RowPlan(RowPlan&& other) noexcept { swap(other); }
+    RowPlan& operator=(RowPlan const&) = default;
+    RowPlan& operator=(RowPlan&& other) noexcept {
+        RowPlan moved(std::move(other));
+        swap(moved);
+        return *this;
+    }
+    ~RowPlan() = default;
+
+    /// How many rows were planned, duplicates counted.
+    std::size_t size() const noexcept { return size_; }
+    std::int64_t height() const noexcept { return height_; }
+    std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    std::span<std::int64_t const> offsets() const noexcept {
+        static constexpr std::int64_t none[1] = {0};
+        return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
+    }
+    std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
+
+    void swap(RowPlan& other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(rows_, other.rows_);
+        std::swap(count_, other.count_);
+        std::swap(size_, other.size_);
+        std::swap(height_, other.height_);
+    }
+
+private:
+    struct Wide {  // an entry of the sort where height and count do not fit 64 bits together
+        std::uint64_t row;
+        std::uint64_t position;
+    };
+
+    static constexpr std::size_t parallel_from = std::size_t{1} << 15;
+
+    // One block for all: two arrays to sort in, of which one becomes the positions and the other the rows; then the offsets.
+    void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
+        std::size_t const n = ids.size();
+        int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
+        height_ = height;
+        if (n == 0) return;
+        auto const row_bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height) - 1));
+        auto const position_bits = static_cast<unsigned>(std::bit_width(n - 1));
+        bool const packed = row_bits + position_bits <= 64;
+        detail::Buffer<Wide> wide(packed ? 0 : 2 * n);
+        memory_ = detail::Storage<std::int64_t>(3 * n + 1);
+        size_ = n;
+        auto* const a = reinterpret_cast<std::uint64_t*>(memory_.data());
+        ids.visit([&](auto list) {
+            if (packed) {
+                auto const row = [=](std::uint64_t e) { return e >> position_bits; };
+                auto const position = [=](std::uint64_t e) { return e & ((std::uint64_t{1} << position_bits) - 1); };
+                auto const fill = [&](std::size_t i) {
+                    return static_cast<std::uint64_t>(list[i]) << position_bits | i;
+                };
+                std::uint64_t* const sorted = detail::radix_sort(threads, n, row_bits, a, a + n, row, fill);
+                rows_ = sorted == a ? n : 0;
+                split(threads, sorted, row, position);
+            } else {
+                auto const row = [](Wide const& e) { return e.row; };
+                auto const position = [](Wide const& e) { return e.position; };
+                auto const fill = [&](std::size_t i) { return Wide{static_cast<std::uint64_t>(list[i]), i}; };
+                split(threads, detail::radix_sort(threads, n, row_bits, wide.data(), wide.data() + n, row, fill), row,
+                      position);
+            }
+        });
+    }
+
+    // Cuts the sorted entries into runs of one row. The entries may lie where their positions go.
+    template <class Entry, class Row, class Position>
+    void split(int threads, Entry const* sorted, Row row, Position position) {
+        std::int64_t* const rows = memory_.data() + rows_;
+        std::int64_t* const positions = memory_.data() + (size_ - rows_);
+        std::int64_t* const offsets = memory_.data() + 2 * size_;
+        detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
+        detail::team(threads, [&](int t, int team_size) {
+            auto const [thread, team_threads] =
+                std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const begin = detail::share_begin(size_, thread, team_threads);
+            std::size_t const end = detail::share_begin(size_, thread + 1, team_threads);
+            std::uint64_t const before = begin == 0 ? ~row(sorted[0]) : row(sorted[begin - 1]);
+            std::uint64_t last = before;
+            std::size_t count = 0;
+            for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
+            heads[thread + 1] = count;
+            detail::team_barrier(team_size);
+            if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
+            detail::team_barrier(team_size);
+            std::size_t k = heads[thread];
+            last = before;
+            for (std::size_t i = begin; i < end; ++i) {
+                std::uint64_t const r = row(sorted[i]);
+                if (r != last) {
+                    rows[k] = static_cast<std::int64_t>(r);
+                    offsets[k++] = static_cast<std::int64_t>(i);
+                }
+                last = r;
+                positions[i] = static_cast<std::int64_t>(position(sorted[i]));
+            }
+        });
+        count_ = heads.back();
+        offsets[count_] = static_cast<std::int64_t>(size_);
+    }
+
+    void enumerate(std::span<std::int64_t const> rows, std::int64_t height) {
+        memory_ = detail::Storage<std::int64_t>(3 * rows.size() + 1);
+        height_ = height;
+        size_ = count_ = rows.size();
+        std::copy(rows.begin(), rows.end(), memory_.data());
+        std::iota(memory_.data() + size_, memory_.data() + 2 * size_, std::int64_t{0});
+        std::iota(memory_.data() + 2 * size_, memory_.data() + 3 * size_ + 1, std::int64_t{0});
+    }
+
+    detail::Storage<std::int64_t> memory_;
+    std::size_t rows_ = 0;  // where the rows begin in the memory: 0 or size_; the positions are in the other half
+    std::size_t count_ = 0;
+    std::size_t size_ = 0;
+    std::int64_t height_ = 0;
+};
+
+RowPlan(Ids<>, Height)->RowPlan<>;
+RowPlan(Cpu, Ids<>, Height)->RowPlan<>;
+template <class T, class Device>
+RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
+template <class T, class Device>
+RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
+
+namespace rowan::inline v0::detail {
+
+/// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
+struct Shares {
+    Buffer<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
+    std::size_t heavy_from;
+
+    Shares(RowPlan<> const& plan, std::size_t threads) {
+        auto const offsets = plan.offsets();
+        std::size_t const rows = plan.rows().size();
+        std::size_t const count = threads == 1 ? 1 : threads * 16;
+        std::size_t const grain = plan.size() / count + 1;
+        heavy_from = threads == 1 ? plan.size() : 2 * grain;
+        first.push_back(0);
+        for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
+            auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
+            auto const k = static_cast<std::size_t>(at - offsets.begin());
+            if (k == first.back()) continue;
+            first.push_back(k);
+            if (static_cast<std::size_t>(offsets[k] - offsets[k - 1]) > heavy_from) heavy.push_back(k - 1);
+        }
+        if (first.back() != rows) first.push_back(rows);
+        std::size_t const last = rows > 0 ? rows - 1 : 0;
+        if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
+            (heavy.empty() || heavy.back() != last)) {
+            heavy.push_back(last);
+        }
+    }
+};
+
+/// The sums of a value's rows by a plan. All memory is allocated here, so that a run cannot fail halfway.
+template <class T>
+class RowSums {
+public:
+    using S = sum_t<T>;
+
+    RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
+        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
+          groups_(group_sums_.data(), width_, group_order_.size()) {
+        std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
+    }
+
+    /// Calls f(k, sum) once for every row plan.rows()[k], `sum` pointing to its summed elements, on several threads;
+    /// `prefetch(k)` asks for what f(k) will touch.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            auto& block = blocks_[static_cast<std::size_t>(t)];
+            for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
+                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
+            }
+            stream_end();
+        });
+        for (std::size_t k : shares_.heavy) {
+            sum_groups(k);
+            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
+            stream_end();
+        }
+    }
+
+private:
+    static constexpr std::size_t group =
+        block_size * block_size;  // contributions to a heavy row that one thread sums at a time
+
+    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
+    std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
+    std::size_t heaviest() const {
+        std::size_t most = 0;
+        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
+        return most;
+    }
+
+    template <class Prefetch, class F>
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
+        std::size_t const last = begin(end);
+        for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
+        for (; k < end; ++k) {
+            if (k + ahead_ < end) prefetch(k + ahead_);
+            if (length(k) > shares_.heavy_from) continue;
+            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+        }
+    }
+
+    void sum_groups(std::size_t k) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
+                std::size_t const n = std::min(group, length(k) - i);
+                S const* const sum =
+                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
+            }
+        });
+    }
+
+    RowPlan<> const& plan_;
+    std::size_t width_;
+    std::size_t ahead_;
+    std::size_t threads_;
+    Shares shares_;
+    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<std::int64_t> group_order_;
+    Buffer<S> group_sums_;
+    BlockSum<S, S> groups_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
+
+namespace rowan::inline v0 {
+
+/// Gives `out` the rows of a plan, ascending and unique, and the sums of their values, in the memory that `out` has if it suffices.
+/// Contributions to a row are summed in input order in blocks of 64, the block sums likewise, and so on: the same bits for any number
+/// of threads. Sums are formed in dtype<T>::sum and narrowed once.
+/// shapes   plan of n rows, value [n, ...] -> out of as many rows as the plan has different ones
+/// errors   ShapeError if value has another number of rows
+/// cost     O(n * width): every contribution read once, every sum written once
+template <class T>
+void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    SelectedRows<T>::check_value(value, plan.size());
+    auto const source = value.share();  // also if value is out's own
+    detail::RowSums<T> sums(exec, plan, source);
+    std::size_t const width = value.row_size();
+    auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
+    T* const to = room.value().data();
+    bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
+    sums.run([](std::size_t) {},
+             [=](std::size_t k, detail::sum_t<T> const* sum) {
+                 if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
+                     if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
+                 }
+                 detail::copy_lanes<detail::sum_t<T>>(width, sum, to + k * width);
+             });
+    detail::SelectedRowsAccess::move_in(out, room, plan.rows());
+}
+
+/// The same for a gradient; one that is merged already is copied.
+template <class T>
+void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    merge_into(exec, RowPlan<>(exec, g), g.value(), out);
+}
+
+/// The rows of `g`, ascending and unique, duplicates summed in the order that merge_into describes. merge(merge(g)) == merge(g).
+/// shapes   SelectedRows of n rows -> of as many rows as differ, the same height and row shape
+/// errors   ShapeError if somebody changed the first dim of g.value()
+/// cost     a sort of the rows, the result's allocation, and merge_into
+template <class T>
+SelectedRows<T> merge(Cpu exec, SelectedRows<T> const& g) {
+    SelectedRows<T> out;
+    merge_into(exec, g, out);
+    return out;
+}
+
+template <class T>
+SelectedRows<T> merge(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+    SelectedRows<T> out;
+    merge_into(exec, plan, value, out);
+    return out;
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
+    return merge(Device{}, g);
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return merge(Device{}, plan, value);
+}
+
+template <class T, class Device>
+void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
+    merge_into(Device{}, g, out);
+}
+
+template <class T, class Device>
+void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
+    merge_into(Device{}, plan, value, out);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/clip.hpp: clip, elements cut to an interval.
+
+namespace rowan::inline v0 {
+
+struct ClipOptions {
+    double min = -1;
+    double max = 1;
+
+    static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
+};
+
+namespace detail {
+
+inline void check_clip(ClipOptions const& options) {
+    check_finite("min", options.min);
+    check_finite("max", options.max);
+    if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
+}
+
+/// x cut to [min, max]
+struct clip_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const low = constant<V>(min), high = constant<V>(max);
+        return choose(x < low, low, choose(x > high, high, x));
+    }
+};
+
+/// g where x is in [min, max], else 0
+struct clip_grad_formula {
+    double min, max;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < constant<V>(min), zero, choose(x > constant<V>(max), zero, g));
+    }
+};
+
+template <class T, class D>
+Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
+    using S = sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
+    return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
+}
+
+}  // namespace detail
+
+/// Every element cut to [min, max]; NaN stays.
+/// errors   ValueError if a bound is not finite or max < min
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    return detail::clip_elements(exec, x, options);
+}
+
+/// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
+template <class T, device D>
+SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
+    detail::check_clip(options);
+    if (options.min > 0 || options.max < 0)
+        throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
+                         "0 within the interval, as rows that are not named stay 0");
+    auto merged = merge(exec, g);
+    merged.value() = detail::clip_elements(exec, merged.value(), options);
+    return merged;
+}
+
+/// The gradient of x: that of the result where x was within the interval, else 0.
+template <class T, device D>
+Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                       ClipOptions const& options = {}) {
+    detail::check_same_shape("out_grad", out_grad, x);
+    detail::clip_grad_formula const formula{options.min, options.max};
+    return detail::zip_elements<detail::sum_t<T>>(exec, formula, x, out_grad);
+}
+
+struct clip_grad_op {
+    static constexpr std::string_view name = "clip_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using attributes = ClipOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ClipOptions const& = {}) {
+        return spec::elementwise("clip_grad: out@GRAD", out_grad, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ClipOptions const& options = {}) {
+        return clip_grad(exec, x, out_grad, options);
+    }
+};
+
+/// See clip: one operator for dense and row-sparse values.
+struct clip_op {
+    static constexpr std::string_view name = "clip";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using attributes = ClipOptions;
+    using grad = grad_rule<clip_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipOptions const& options = {}) {
+        return clip(exec, x, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/elementwise_mul.hpp: elementwise_mul, the product of two tensors, element by element.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x · y
+struct mul_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+}  // namespace detail
+
+/// x · y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::mul_formula{}, x, y);
+}
+
+template <class T, class Device>
+Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return elementwise_mul(Device{}, x, y);
+}
+
+/// Its gradients are products too: out_grad · y and out_grad · x.
+struct elementwise_mul_op {
+    static constexpr std::string_view name = "elementwise_mul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<elementwise_mul_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        return spec::elementwise("elementwise_mul: y", y, x);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return elementwise_mul(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/relu.hpp: relu, the positive part of every element.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// x where it is positive, else 0
+struct relu_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        V const zero = constant<V>(0.0);
+        return choose(x < zero, zero, x);
+    }
+};
+
+/// g where y is positive, else 0
+struct relu_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        V const zero = constant<V>(0.0);
+        return choose(y > zero, g, zero);
+    }
+};
+
+}  // namespace detail
+
+/// x where it is positive, else 0, element by element. A NaN stays one.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_formula{}, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad where the result is positive, else 0.
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    detail::check_same_shape("out_grad", out_grad, out);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_grad_formula{}, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> relu(Tensor<T, Device> const& x) {
+    return relu(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return relu_grad(Device{}, out, out_grad);
+}
+
+struct relu_grad_op {
+    static constexpr std::string_view name = "relu_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return spec::elementwise("relu_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return relu_grad(exec, out, out_grad);
+    }
+};
+
+struct relu_op {
+    static constexpr std::string_view name = "relu";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<relu_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("relu: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return relu(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/update_rows.hpp: update_rows, the algorithm under every optimizer, for a rule of the user's own.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// What is written in another order than it is read.
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
+}
+
+// Element by element a gradient may be what is written; shifted, what a thread reads would be what another has written already.
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
+template <class T, class Rule, class... P>
+void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>&... param) {
+    auto const rows = plan.rows();
+    std::size_t const width = value.row_size();
+    auto const prefetch = [&](std::size_t k) {
+        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                            param.row_size() * sizeof(P)),
+         ...);
+    };
+    RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+        rule(std::span<sum_t<T> const>(sum, width),
+             row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+    });
+}
+
+/// Does a rule look at elements alone, all tensors being of one shape? Then the cut into rows is of no concern to it.
+template <class Rule>
+inline constexpr bool is_elementwise = false;
+
+template <class T, class Rule, class... P>
+void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+    using S = sum_t<T>;
+    constexpr bool flat = is_elementwise<Rule>;
+    std::size_t const width = flat ? 1024 : grad.row_size();
+    std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+    std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+    int const threads = threads_for(exec, grad.size());
+    if (rows == 0) return;
+    detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                           detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+    std::atomic<std::size_t> next{0};
+    team(threads, [&](int t, int) {
+        auto& buffer = wide[static_cast<std::size_t>(t)];
+        for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+            for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                S const* g = nullptr;
+                if constexpr (std::is_same_v<S, T>) {
+                    g = grad.data() + i * width;
+                } else {
+                    copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                    g = buffer.data();
+                }
+                if constexpr (flat) {
+                    rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                } else {
+                    rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                }
+            }
+        }
+    });
+}
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for every row that `grad` names: `g` is a span of the row's summed gradient in dtype<T>::sum, `p` and
+/// `s...` are spans of that row of `param` and of each state. Rows not named are not touched. A dense `grad` names every row.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory, or a
+///          dense gradient and one of them do without being the very same elements; what the rule throws, rows before it being updated
+///          already
+/// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
+/// requires a rule that may run on several threads at once
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
+    SelectedRows<T>::check_value(grad.value(), grad.rows().size());
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_dense_targets(grad, param, state...);
+    detail::update_dense(exec, grad, rule, param, state...);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <class T, class Rule, class P, class... S>
+void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
+                 Tensor<S>&... state) {
+    static_assert(detail::is_rule<Rule, T, P, S...>,
+                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+                  "and each state");
+    SelectedRows<T>::check_value(value, plan.size());
+    static_cast<void>(thread_count(exec));
+    detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::update_planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(Device{}, grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(Device{}, plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+
+namespace rowan::inline v0::detail {
+
+/// What an optimizer on D takes as a gradient.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+/// An element-wise formula as a rule of update_rows.
+template <class Formula>
+struct LaneRule {
+    Formula formula;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+/// Element-wise optimizers keep their state in tensors of the parameter's shape.
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// A number that stays finite in the type that tables of `P...` are computed in.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// A rate of decay, in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/scale.hpp: scale, a gradient times a number.
+
+namespace rowan::inline v0 {
+
+/// What values of `T` are multiplied by: a number, which for integers is an integer.
+template <class T, class F>
+concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
+
+namespace detail {
+
+template <class T, class F>
+constexpr void check_factor() {
+    static_assert(factor_for<T, F>,
+                  "rowan::scale: the factor must be a number, and an integer where the elements are integers");
+}
+
+/// x times a number
+template <class F>
+struct multiply_by {
+    F factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (std::integral<V>) {
+            return product(x, static_cast<V>(factor));
+        } else {
+            return product(x, constant<V>(static_cast<double>(factor)));
+        }
+    }
+};
+
+}  // namespace detail
+
+/// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
+/// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
+/// cost     O(n * width)
+template <class T, class F>
+SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
+    detail::check_factor<T, F>();
+    using S = detail::sum_t<T>;
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    auto value = Tensor<T>::from_shape(g.value().shape());
+    parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
+        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin, value.data() + begin);
+    });
+    return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
+}
+
+template <class T, class Device, class F>
+SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
+    return scale(Device{}, g, factor);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/scale.hpp: scale, a number times every element, and another added.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Elements that are summed as integers are multiplied by whole numbers only.
+template <class T>
+void check_whole_setting(char const* field, double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        if (!is_whole<sum_t<T>>(value)) throw ValueError(field, value, "a whole number, as the elements are integers");
+    }
+}
+
+[[noreturn]] inline void sparse_bias(double bias) {
+    throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
+}
+
+/// factor · x
+struct scale_formula {
+    double factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, constant<V>(factor));
+    }
+};
+
+/// factor · x + bias
+struct affine_formula {
+    double factor, bias;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return plus(product(x, constant<V>(factor)), constant<V>(bias));
+    }
+};
+
+}  // namespace detail
+
+/// factor · x + bias, element by element, computed in dtype<T>::sum. The product is rounded before the sum; a bias of 0 adds nothing.
+/// Integers wrap around.
+/// shapes   x [...] -> [...]
+/// errors   ValueError if the elements are integers and factor or bias is no whole number
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
+    using S = detail::sum_t<T>;
+    detail::check_whole_setting<T>("factor", factor);
+    detail::check_whole_setting<T>("bias", bias);
+    if (bias == 0) return detail::zip_elements<S>(exec, detail::scale_formula{factor}, x);
+    return detail::zip_elements<S>(exec, detail::affine_formula{factor, bias}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
+    return scale(Device{}, x, factor, bias);
+}
+
+struct scale_grad_op;
+
+/// A SelectedRows stays one, and takes no bias.
+struct scale_op {
+    static constexpr std::string_view name = "scale";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        double factor = 1;
+        double bias = 0;
+
+        static constexpr auto fields =
+            std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
+    };
+
+    static constexpr VarSpec infer(VarSpec const& x, attributes const& a) {
+        if (x.type != VarType::SELECTED_ROWS) return spec::elementwise("scale: x", x);
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return scale(exec, x, a.factor, a.bias);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, attributes const& a) {
+        if (a.bias != 0) detail::sparse_bias(a.bias);
+        detail::check_whole_setting<T>("factor", a.factor);
+        if constexpr (std::integral<detail::sum_t<T>>) {
+            return scale(exec, x, static_cast<std::int64_t>(a.factor));
+        } else {
+            return scale(exec, x, a.factor);
+        }
+    }
+};
+
+/// factor · out_grad
+struct scale_grad_op {
+    static constexpr std::string_view name = "scale_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = no_grad;
+    using attributes = scale_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad, attributes const& a) {
+        return scale_op::infer(out_grad, {a.factor, 0});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& out_grad, attributes const& a) {
+        return scale_op::run(exec, out_grad, {a.factor, 0});
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sigmoid.hpp: sigmoid, 1 / (1 + exp(-x)) of every element.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// 1 / (1 + exp(-x))
+struct sigmoid_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return logistic(x);
+    }
+};
+
+/// g · y · (1 - y)
+struct sigmoid_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        return product(g, product(y, V(constant<V>(1.0) - y)));
+    }
+};
+
+}  // namespace detail
+
+/// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+template <class T, device D>
+Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_formula{}, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
+/// errors   ShapeError if the shapes differ
+template <class T, device D>
+Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    detail::check_same_shape("out_grad", out_grad, out);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sigmoid_grad_formula{}, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
+    return sigmoid(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return sigmoid_grad(Device{}, out, out_grad);
+}
+
+struct sigmoid_grad_op {
+    static constexpr std::string_view name = "sigmoid_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return spec::elementwise("sigmoid_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return sigmoid_grad(exec, out, out_grad);
+    }
+};
+
+struct sigmoid_op {
+    static constexpr std::string_view name = "sigmoid";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<sigmoid_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("sigmoid: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return sigmoid(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sub.hpp: sub, the difference of two tensors.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V minus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) - static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a - b;
+    }
+}
+
+/// x - y
+struct sub_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return minus(x, y);
+    }
+};
+
+/// 0 - x
+struct negate_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return minus(constant<V>(0.0), x);
+    }
+};
+
+}  // namespace detail
+
+/// x - y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    detail::check_same_shape("y", y, x);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
+}
+
+/// 0 - x, element by element: what reaches y from a difference.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result
+template <class T, device D>
+Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::negate_formula{}, x);
+}
+
+template <class T, class Device>
+Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return sub(Device{}, x, y);
+}
+template <class T, class Device>
+Tensor<T, Device> negate(Tensor<T, Device> const& x) {
+    return negate(Device{}, x);
+}
+
+struct negate_op {
+    static constexpr std::string_view name = "negate";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("negate: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return negate(exec, x);
+    }
+};
+
+struct sub_op {
+    static constexpr std::string_view name = "sub";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = grad_rules<grad_rule<identity_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<negate_op, uses<grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) { return spec::elementwise("sub: y", y, x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return sub(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/tanh.hpp: tanh, the hyperbolic tangent of every element.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// tanh(x)
+struct tanh_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return hyperbolic_tangent(x);
+    }
+};
+
+/// g · (1 - y²)
+struct tanh_grad_formula {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& y, V const& g) const {
+        return product(g, V(constant<V>(1.0) - product(y, y)));
+    }
+};
+
+}  // namespace detail
+
+/// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
+/// found by its type. A NaN stays one.
+/// shapes   x [...] -> [...]
+/// cost     one read of x and one write of the result; the same bits with any instruction set
+template <class T, device D>
+Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::tanh: integers have no tanh, convert x to a type with fractions");
+    return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
+}
+
+/// The gradient of x from the result and its gradient: out_grad · (1 - out²).
+/// shapes   both [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    detail::check_same_shape("out_grad", out_grad, out);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::tanh_grad_formula{}, out, out_grad);
+}
+
+template <class T, class Device>
+Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
+    return tanh(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return tanh_grad(Device{}, out, out_grad);
+}
+
+struct tanh_grad_op {
+    static constexpr std::string_view name = "tanh_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        return spec::elementwise("tanh_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return tanh_grad(exec, out, out_grad);
+    }
+};
+
+struct tanh_op {
+    static constexpr std::string_view name = "tanh";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<tanh_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) { return spec::elementwise("tanh: x", x); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return tanh(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/elementwise.hpp: layers that compute element by element.
+
+namespace rowan::inline v0::layer {
+
+template <class T, class Device>
+Var<T, Device> sigmoid(Var<T, Device> const& x) {
+    return apply<sigmoid_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> tanh(Var<T, Device> const& x) {
+    return apply<tanh_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> relu(Var<T, Device> const& x) {
+    return apply<relu_op>({}, x);
+}
+template <class T, class Device>
+Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<rowan::add_op>({}, x, y);
+}
+template <class T, class Device>
+Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<sub_op>({}, x, y);
+}
+template <class T, class Device>
+Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<elementwise_mul_op>({}, x, y);
+}
+
+/// The sum of any number of values of one shape.
+/// errors   ShapeError if there are none or shapes differ
+template <class T, class Device>
+Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
+    std::vector<Variable*> inputs;
+    for (auto const& summand : x) inputs.push_back(&*summand);
+    return Var<T, Device>(*default_scope().new_op<sum_op, Device, T>(std::move(inputs)).outputs[0]);
+}
+template <class T, class Device>
+Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
+    return sum(std::vector<Var<T, Device>>(x));
+}
+
+/// factor · x + bias
+template <class T, class Device>
+Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
+    return apply<scale_op>({factor, bias}, x);
+}
+
+/// Every element cut to [min, max]; the gradient of what is cut is 0. A NaN stays.
+/// errors   ValueError if a bound is not finite or max < min
+template <class T, class Device>
+Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
+    rowan::detail::check_clip({min, max});
+    return apply<clip_op>({min, max}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sequence/sequence_pool.hpp: sequence_pool, one row for each sequence.
+
+namespace rowan::inline v0 {
+
+enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };  ///< sqrt: the sum divided by the root of the length
+
+namespace detail {
+
+inline void check_pool(Pool pool) {
+    if (pool < Pool::sum || pool > Pool::last)
+        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
+}
+
+/// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
+template <class S, class From, class To>
+void divide(Pool pool, std::size_t length, std::size_t width, From const* from, To* to) {
+    auto const n = static_cast<double>(length);
+    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
+    if constexpr (std::integral<S>) {
+        auto const quotient = [&](S x) {
+            using Wide = std::common_type_t<S, std::int64_t>;
+            return pool == Pool::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
+                                      : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
+        };
+        map_lanes<S>(quotient, width, from, to);
+    } else {
+        double const divisor = pool == Pool::mean ? n : std::sqrt(n);
+        map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
+                     from, to);
+    }
+}
+
+/// Writes the gradient of the n > 0 rows of a sequence whose extremum was taken.
+template <bool greatest, class T>
+void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
+    using S = sum_t<T>;
+    std::vector<S> best(width);
+    std::vector<std::size_t> first(width);
+    copy_lanes<S>(width, rows, best.data());
+    for (std::size_t i = 1; i < n; ++i) {
+        for (std::size_t k = 0; k < width; ++k) {
+            S const x = dtype<T>::widen(rows[i * width + k]);
+            if (!more_extreme<greatest>{}(x, best[k])) continue;
+            best[k] = x;
+            first[k] = i;
+        }
+    }
+    std::fill_n(x_grad, n * width, zero<T>());
+    for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
+}
+
+/// The numbers begin, begin + 1 … end - 1, of which no more than a sequence and a few thousand are in memory.
+class RunningRows {
+public:
+    RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
+        constexpr std::size_t more = 4096;
+        if (longest != 0) numbers_.resize(std::min(static_cast<std::size_t>(end - begin), longest + more));
+        std::iota(numbers_.begin(), numbers_.end(), begin);
+    }
+
+    /// `first` and what follows: n numbers, and as many more as are asked for in advance, if there are so many.
+    std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
+        constexpr std::size_t ahead = 64;
+        std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
+        auto const skipped = static_cast<std::size_t>(first - numbers_.front());
+        if (skipped + wanted <= numbers_.size()) return std::span(numbers_).subspan(skipped);
+        numbers_.resize(std::min(numbers_.size(), static_cast<std::size_t>(end_ - first)));
+        std::iota(numbers_.begin(), numbers_.end(), first);
+        return numbers_;
+    }
+
+private:
+    std::vector<std::int64_t> numbers_;
+    std::int64_t end_;
+};
+
+/// How a device pools the sequences between offsets. A sequence of no rows gives `padding`.
+template <class D>
+struct SequencePool;
+
+template <>
+struct SequencePool<Cpu> {
+    template <class T>
+    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pool pool,
+                     T padding, T* out) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
+            std::size_t const longest = longest_of(offsets, s, end);
+            RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
+            BlockSum<T, S> sum(rows, width, longest);
+            std::vector<S> best(sums ? 0 : width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                T const* const first = rows + static_cast<std::size_t>(offsets[s]) * width;
+                T* const to = out + s * width;
+                if (n == 0) {
+                    std::fill_n(to, width, padding);
+                } else if (sums) {
+                    auto const window = positions.from(offsets[s], n);
+                    detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
+                } else if (pool == Pool::first || pool == Pool::last) {
+                    std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
+                } else {
+                    pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
+                                      : detail::column_extremes<false>(first, n, width, best.data());
+                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                }
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                     T const* out_grad, Pool pool, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                T const* const g = out_grad + s * width;
+                T* const to = x_grad + begin;
+                if (pool == Pool::max) {
+                    detail::extreme_grad<true>(rows + begin, n, width, g, to);
+                } else if (pool == Pool::min) {
+                    detail::extreme_grad<false>(rows + begin, n, width, g, to);
+                } else if (pool == Pool::first || pool == Pool::last) {
+                    std::fill_n(to, n * width, zero<T>());
+                    std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
+                } else {
+                    detail::divide<S>(pool, n, width, g, to);
+                    detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
+/// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
+/// values is their conjunction. The first NaN of a column is its max and min.
+/// shapes   x [n, ...] -> [number of sequences, ...]
+/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
+/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
+template <class T, device D>
+LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool, double pad_value = 0) {
+    detail::check_sequences(exec, "x", x);
+    detail::check_pool(pool);
+    T const padding = detail::checked_number<T>("pad_value", pad_value);
+    auto const offsets = detail::last_level(x.lod());
+    auto shape = x.shape();
+    shape[0] = offsets.size() - 1;
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequencePool<D>::pool(exec, offsets, x.value().row_size(), x.value().data(), pool, padding, result.data());
+    return {std::move(result), detail::upper_levels(x.lod())};
+}
+
+/// The adjoint of sequence_pool: what reaches the rows of x. For max and min all of it goes to the first row that has the extremum of
+/// its column, or the first NaN.
+/// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
+/// errors   ShapeError if x has no levels or out_grad another shape
+/// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
+template <class T, device D>
+LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pool pool) {
+    detail::check_sequences(exec, "x", x);
+    detail::check_pool(pool);
+    auto const offsets = detail::last_level(x.lod());
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(offsets.size()) - 1);
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequencePool<D>::grad(exec, offsets, x.value().row_size(), x.value().data(), out_grad.data(), pool,
+                                  x_grad.data());
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pool pool, double pad_value = 0) {
+    return sequence_pool(Device{}, x, pool, pad_value);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
+                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pool pool) {
+    return sequence_pool_grad(Device{}, x, out_grad, pool);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
+
+namespace rowan::inline v0::detail {
+
+/// What is asked of a lookup, on any device: the ids themselves last.
+template <class T, class I, class D>
+void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                Pool pool) {
+    static_assert(!std::integral<sum_t<T>>, "rowan::lookup_bag: integers are no table to train");
+    if (pool != Pool::sum && pool != Pool::mean && pool != Pool::sqrt && pool != Pool::max)
+        throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
+    check_sequences(exec, "ids", ids);
+    if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
+    check_rows("table", table);
+    if (weight != nullptr && weight->shape() != ids.value().shape())
+        throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
+}
+
+/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/lookup_bag.hpp.
+template <class D>
+struct BagLookups;
+
+/// The bags of a lookup: their ids in 64 bits, and where each begins.
+template <class T>
+class Bags {
+public:
+    using S = sum_t<T>;
+
+    template <class I>
+    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pool pool)
+        : table_(table.data()), width_(table.row_size()), weight_(weight), pool_(pool), offsets_(last_level(ids.lod())),
+          ids_(ids.value().data(), ids.value().data() + ids.value().size()) {}
+
+    std::size_t bags() const { return offsets_.size() - 1; }
+    std::size_t ids() const { return ids_.size(); }
+    std::span<std::int64_t const> offsets() const { return offsets_; }
+    std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets_[bag]); }
+    std::size_t length(std::size_t bag) const { return length_at(offsets_, bag); }
+    T const* row(std::size_t i) const { return table_ + static_cast<std::size_t>(ids_[i]) * width_; }
+    S weight(std::size_t i) const { return weight_ == nullptr ? constant<S>(1.0) : dtype<T>::widen(weight_[i]); }
+    std::int64_t const* ids_at(std::size_t i) const { return ids_.data() + i; }
+    T const* table() const { return table_; }
+    bool weighted() const { return weight_ != nullptr; }
+
+    /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
+    S divisor(std::size_t bag) const {
+        std::size_t const n = length(bag);
+        using std::sqrt;
+        if (pool_ != Pool::mean && pool_ != Pool::sqrt) return constant<S>(1.0);
+        if (!weighted())
+            return constant<S>(pool_ == Pool::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
+        S sum = constant<S>(0.0);
+        for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
+            sum = plus(sum, pool_ == Pool::mean ? weight(i) : product(weight(i), weight(i)));
+        return pool_ == Pool::mean ? sum : S(sqrt(sum));
+    }
+
+    /// For each column the position in the bag of its largest weighted row, the first of equals.
+    void largest(std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) const {
+        std::size_t const first = begin(bag);
+        for (std::size_t i = 0; i < length(bag); ++i) {
+            S const w = weight(first + i);
+            for (std::size_t k = 0; k < width_; ++k) {
+                S const x = product(w, S(dtype<T>::widen(row(first + i)[k])));
+                if (i != 0 && !more_extreme<true>{}(x, best[k])) continue;
+                best[k] = x;
+                position[k] = i;
+            }
+        }
+    }
+
+private:
+    T const* table_;
+    std::size_t width_;
+    T const* weight_;
+    Pool pool_;
+    std::span<std::int64_t const> offsets_;
+    Buffer<std::int64_t> ids_;
+};
+
+template <>
+struct BagLookups<Cpu> {
+    template <class T, class I>
+    static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
+                               Pool pool) {
+        using S = sum_t<T>;
+        check_ids(exec, "ids", ids.value(), height_of(table));
+        Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
+        std::size_t const width = table.row_size();
+        auto shape = table.shape();
+        shape[0] = bags.bags();
+        auto out = Tensor<T>::zeros(shape);
+        for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
+            std::size_t const longest = longest_of(bags.offsets(), bag, end);
+            BlockSum<T, S> sum(bags.table(), width, longest);
+            ScratchRows<S> scratch(bags.weighted() && pool != Pool::max ? longest : 0, width);
+            Buffer<S> best(width);
+            Buffer<std::size_t> position(width);
+            for (; bag < end; ++bag) {
+                std::size_t const n = bags.length(bag), first = bags.begin(bag);
+                T* const to = out.data() + bag * width;
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) continue;
+                if (pool == Pool::max) {
+                    bags.largest(bag, best, position);
+                    copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
+                    continue;
+                }
+                S const* total = nullptr;
+                if (bags.weighted()) {
+                    for (std::size_t i = 0; i < n; ++i) {
+                        auto const times = [w = bags.weight(first + i)](auto const& x) {
+                            return product(x, std::remove_cvref_t<decltype(x)>(w));
+                        };
+                        map_lanes<S>(times, width, bags.row(first + i), scratch.row(i));
+                    }
+                    total = scratch.sum(n);
+                } else {
+                    total = sum(bags.ids_at(first), n, bags.ids() - first - n);
+                }
+                map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
+                             to);
+            }
+        });
+        return {std::move(out), upper_levels(ids.lod())};
+    }
+
+    /// One row of gradient for each id, and where it is asked for the gradient of each weight.
+    template <class T, class I>
+    static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
+                                Tensor<T> const& out_grad, Pool pool, Tensor<T>* weight_grad) {
+        using S = sum_t<T>;
+        check_ids(exec, "ids", ids.value(), height_of(table));
+        Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags()));
+        check_trailing("out_grad", out_grad, table.shape());
+        std::size_t const width = table.row_size();
+        auto shape = table.shape();
+        shape[0] = bags.ids();
+        auto value = Tensor<T>::zeros(shape);
+        for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
+            Buffer<S> best(width), total(width);
+            Buffer<std::size_t> position(width);
+            for (; bag < end; ++bag) {
+                std::size_t const n = bags.length(bag), first = bags.begin(bag);
+                T const* const g = out_grad.data() + bag * width;
+                S const divisor = bags.divisor(bag);
+                if (n == 0 || divisor == constant<S>(0.0)) continue;
+                if (pool == Pool::max) {
+                    bags.largest(bag, best, position);
+                    for (std::size_t k = 0; k < width; ++k) {
+                        std::size_t const i = first + position[k];
+                        S const grad = dtype<T>::widen(g[k]);
+                        value.data()[i * width + k] = dtype<T>::narrow(product(bags.weight(i), grad));
+                        if (weight_grad == nullptr) continue;
+                        T& w = weight_grad->data()[i];
+                        w = dtype<T>::narrow(
+                            plus(S(dtype<T>::widen(w)), product(S(dtype<T>::widen(bags.row(i)[k])), grad)));
+                    }
+                    continue;
+                }
+                for (std::size_t i = first; i < first + n; ++i) {
+                    S const share = bags.weight(i) / divisor;
+                    map_lanes<S>([&](auto const& x) { return product(x, std::remove_cvref_t<decltype(x)>(share)); },
+                                 width, g, value.data() + i * width);
+                }
+                if (weight_grad == nullptr) continue;
+                // d/dw_i of (Σ w x) / d: (x_i - out · d') / d with d' = 1 for the mean and w_i / d for the root
+                std::fill(total.begin(), total.end(), constant<S>(0.0));
+                for (std::size_t i = first; i < first + n; ++i) {
+                    for (std::size_t k = 0; k < width; ++k)
+                        total[k] = plus(total[k], product(bags.weight(i), S(dtype<T>::widen(bags.row(i)[k]))));
+                }
+                for (std::size_t i = first; i < first + n; ++i) {
+                    S grad = constant<S>(0.0);
+                    S const slope = pool == Pool::mean   ? constant<S>(1.0)
+                                    : pool == Pool::sqrt ? bags.weight(i) / divisor
+                                                         : constant<S>(0.0);
+                    for (std::size_t k = 0; k < width; ++k) {
+                        S const x = dtype<T>::widen(bags.row(i)[k]);
+                        S const change = (x - product(total[k] / divisor, slope)) / divisor;
+                        grad = plus(grad, product(change, S(dtype<T>::widen(g[k]))));
+                    }
+                    weight_grad->data()[i] = dtype<T>::narrow(grad);
+                }
+            }
+        });
+        Buffer<std::int64_t> rows(bags.ids_at(0), bags.ids_at(0) + bags.ids());
+        return SelectedRowsAccess::make(height_of(table), rows, std::move(value));
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/lookup_bag.hpp: lookup_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+
+namespace rowan::inline v0 {
+
+struct BagOptions {
+    Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+
+    static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
+};
+
+/// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
+/// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
+/// blocks of 64, as merge's.
+/// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
+/// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
+/// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
+template <class T, id_type I, device D>
+LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                           BagOptions const& options = {}) {
+    Tensor<T, D> const* const weight = nullptr;
+    detail::check_bags(exec, table, ids, weight, options.pool);
+    return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
+}
+
+/// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
+/// element of a column.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+template <class T, id_type I, device D>
+SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
+    Tensor<T, D>* const none = nullptr;
+    detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
+    return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
+}
+
+struct lookup_bag_grad_op {
+    static constexpr std::string_view name = "lookup_bag_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
+        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                                  LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return lookup_bag_grad(exec, w, ids, out_grad.value(), options);
+    }
+};
+
+struct lookup_bag_op {
+    static constexpr std::string_view name = "lookup_bag";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<lookup_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
+        spec::dense("lookup_bag: w", w);
+        spec::has_rows("lookup_bag: w", w);
+        spec::dense("lookup_bag: ids", ids);
+        spec::ids("lookup_bag: ids", ids);
+        spec::rank("lookup_bag: ids", ids, 1, "1");
+        spec::has_levels("lookup_bag: ids", ids);
+        Dims dims = w.dims;
+        dims[0] = UNK;
+        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
+                               BagOptions const& options = {}) {
+        return lookup_bag(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/lookup_table_grad.hpp: lookup_table_grad, the gradient of gather with respect to its table.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Shape, class T, class D>
+void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::optional<std::int64_t> padding_id,
+                     std::int64_t height) {
+    auto const& shape = out_grad.shape();
+    if (shape.size() < ids.size() || !std::equal(ids.begin(), ids.end(), shape.begin())) {
+        throw ShapeError("out_grad.shape()", shape_text(shape),
+                         "to begin with " + shape_text(ids) + ", the shape of ids");
+    }
+    if (padding_id && (*padding_id < 0 || *padding_id >= height))
+        throw IndexError("padding_id", 0, *padding_id, height);
+}
+
+/// out_grad with one row for each id.
+template <class Shape, class T, class D>
+Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
+    if (ids.size() == 1) return out_grad;
+    auto const& shape = out_grad.shape();
+    Shape rows;
+    rows.push_back(product_from(ids, 0));
+    for (std::size_t i = ids.size(); i < shape.size(); ++i) rows.push_back(shape[i]);
+    return out_grad.reshaped(rows);
+}
+
+}  // namespace detail
+
+/// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
+/// Ids equal to `padding_id` get none.
+/// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than 8 dims; IndexError if
+///          an id or padding_id is not in [0, height)
+/// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
+template <class T>
+SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
+                                  std::optional<std::int64_t> padding_id = std::nullopt) {
+    detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
+    detail::check_ids(exec, "ids", ids, height);
+    Tensor<T> value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
+    if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
+
+    detail::Buffer<std::int64_t> kept;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] != *padding_id) kept.push_back(ids[i]);
+    }
+    auto shape = value.shape();
+    shape[0] = kept.size();
+    auto kept_value = Tensor<T>::from_shape(shape);
+    std::size_t const width = value.row_size();
+    T* to = kept_value.data();
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        if (ids[i] != *padding_id) to = std::copy_n(value.data() + i * width, width, to);
+    }
+    return detail::SelectedRowsAccess::make(height, kept, std::move(kept_value));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
+                                          Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
+
+namespace rowan::inline v0 {
+
+struct LookupOptions {
+    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+
+    static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
+};
+
+namespace detail {
+
+/// Puts 0 where the id is the padding.
+template <class T, class I>
+struct PadElement {
+    I const* ids;
+    std::int64_t padding;
+    T* to;
+    std::size_t width;
+
+    ROWAN_HD bool of_row(std::size_t row) const { return ids[row] == padding; }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(bool pad, std::size_t row, std::size_t column) const {
+        if (pad) store(constant<sum_t<T>>(0.0), to + row * width + column);
+    }
+};
+
+}  // namespace detail
+
+/// gather, but rows for `padding_id` are zeros, whatever the table holds there.
+/// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
+/// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
+/// cost     as gather
+template <class T, id_type I, device D>
+Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D> const& ids,
+                          LookupOptions const& options = {}) {
+    detail::check_rows("table", table);
+    if (auto const padding = options.padding_id; padding && (*padding < 0 || *padding >= detail::height_of(table)))
+        throw IndexError("padding_id", 0, *padding, detail::height_of(table));
+    auto out = gather(exec, table, ids);
+    if (!options.padding_id) return out;
+    std::size_t const width = table.row_size();
+    if constexpr (detail::is_cpu<D>) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            if (ids.data()[i] == *options.padding_id)
+                std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
+        }
+    } else {
+        detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+        detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
+    }
+    return out;
+}
+
+template <class T, class I, class Device>
+Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
+                               LookupOptions const& options = {}) {
+    return lookup_table(Device{}, table, ids, options);
+}
+
+struct lookup_table_grad_op {
+    static constexpr std::string_view name = "lookup_table_grad";
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // of w the height alone
+    using outputs = slots<grad_of<slot::w>>;
+    static constexpr unsigned row_inputs = 0b110;
+    static constexpr bool sums_rows = true;
+    using attributes = LookupOptions;
+    using grad = no_grad;
+
+    /// Always row-sparse.
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
+        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+    }
+
+    template <class T, class I, class D>
+    static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, Tensor<T, D> const& out_grad,
+                                  LookupOptions const& options = {}) {
+        return lookup_table_grad(exec, ids, out_grad.share(), static_cast<std::int64_t>(w.shape(0)),
+                                 options.padding_id);
+    }
+};
+
+struct lookup_table_op {
+    static constexpr std::string_view name = "lookup_table";
+    using inputs = slots<slot::w, slot::ids>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b10;
+    using attributes = LookupOptions;
+    using grad = grad_rule<lookup_table_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, LookupOptions const& = {}) {
+        spec::dense("lookup_table: w", w);
+        spec::dense("lookup_table: ids", ids);
+        spec::has_rows("lookup_table: w", w);
+        spec::ids("lookup_table: ids", ids);
+        Dims dims = ids.dims;
+        for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
+        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level};
+    }
+
+    template <class T, id_type I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& w, Tensor<I, D> const& ids, LookupOptions const& options = {}) {
+        return lookup_table(exec, w, ids, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/weighted_bag.hpp: lookup_bag with a weight for each id.
+
+namespace rowan::inline v0 {
+
+/// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
+/// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
+/// shapes   weight [n]
+template <class T, id_type I, device D>
+LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+                           std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
+}
+
+/// The gradients of the table, one row for each id, and of the weights.
+/// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+template <class T, id_type I, device D>
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
+                                                             LoDTensor<I, D> const& ids,
+                                                             std::type_identity_t<Tensor<T, D>> const& weight,
+                                                             std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                             BagOptions const& options = {}) {
+    detail::check_bags(exec, table, ids, &weight, options.pool);
+    auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
+    auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
+    return {std::move(rows), std::move(weight_grad)};
+}
+
+struct weighted_bag_grad_op {
+    static constexpr std::string_view name = "weighted_bag_grad";
+    using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
+    using attributes = BagOptions;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
+                                                  VarSpec const&, BagOptions const& = {}) {
+        return {VarSpec{VarType::SELECTED_ROWS, w.dtype, w.dims, 0}, weight};
+    }
+
+    template <class T, class I, class D>
+    static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                    LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
+        return lookup_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+    }
+};
+
+struct weighted_bag_op {
+    static constexpr std::string_view name = "weighted_bag";
+    using inputs = slots<slot::w, slot::ids, slot::weight>;
+    using outputs = slots<slot::out>;
+    using attributes = BagOptions;
+    using grad = grad_rule<weighted_bag_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
+                                   BagOptions const& = {}) {
+        spec::dense("weighted_bag: weight", weight);
+        spec::same_dtype("weighted_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
+        return lookup_bag_op::infer(w, ids);
+    }
+
+    template <class T, id_type I, class D>
+    static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
+                               BagOptions const& options = {}) {
+        return lookup_bag(exec, w, ids, weight, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/embedding.hpp: layer::embedding, rows of a table that is a parameter, for words or bags of them.
+
+namespace rowan::inline v0::layer {
+
+struct EmbeddingOptions {
+    std::int64_t height = 0;                      ///< how many rows the table has
+    std::int64_t width = 0;                       ///< how many numbers a row has
+    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+    Uniform table = {-0.1, 0.1};
+    std::string name = {};  ///< of the table
+};
+
+/// A table, which several embeddings may share.
+template <class T = float, class Device = Cpu>
+Var<T, Device> embedding_table(EmbeddingOptions const& options) {
+    return parameter<T, Device>({options.height, options.width}, options.table, options.name);
+}
+
+/// A row for each id. The table's gradient is row-sparse.
+/// shapes   ids [...] -> ids.shape + [width], with the levels of ids
+template <class I, class T, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
+    return apply<lookup_table_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& options) {
+    return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
+}
+
+/// A row for each sequence of ids: the sum, mean, … of its rows.
+/// shapes   ids [n] with levels -> [sequences, width]
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
+    return apply<lookup_bag_op>(options, table, ids);
+}
+template <class T = float, class I, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
+    return embedding_bag(ids, embedding_table<T, Device>(options), bag);
+}
+
+/// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
+/// shapes   weight [n]
+template <class I, class T, class Device>
+Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
+                             BagOptions const& options) {
+    return apply<weighted_bag_op>(options, table, ids, weight);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_TILES
+#include <immintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+/// A matrix as it lies in memory, row by row, and whether its transpose is meant.
+template <class T>
+struct Factor {
+    T const* data;
+    std::size_t columns;  // as it lies
+    bool transposed = false;
+
+    T const* at(std::size_t i, std::size_t j) const {
+        return transposed ? data + j * columns + i : data + i * columns + j;
+    }
+    std::size_t next_row() const { return transposed ? 1 : columns; }
+    std::size_t next_column() const { return transposed ? columns : 1; }
+};
+
+/// What a tile multiplies: rows of a, and a panel of b, `width` elements of each of its k rows side by side.
+template <class S>
+struct TileFactors {
+    std::size_t k;
+    S const* a;
+    std::size_t next_row, next_column;  // of a
+    S const* panel;
+    bool add;  // to what the result holds
+};
+
+// Each element of the product is ((c + a0·b0) + a1·b1) + …, each step rounded once (a fused multiplication and addition): the same bits with
+// any instruction set that has these, any blocks and any number of threads. `out` has rows of two vectors, `next_out` apart.
+#ifdef __clang__
+#define ROWAN_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define ROWAN_UNROLL _Pragma("GCC unroll 12")
+#endif
+#define ROWAN_TILE(NAME, TARGET, S, LANES, VECTOR, LOAD, STORE, BROADCAST, FMA)                          \
+    struct NAME {                                                                                        \
+        static constexpr std::size_t width = 2 * LANES;                                                  \
+        template <std::size_t rows>                                                                      \
+        [[gnu::target(TARGET)]] static void run(TileFactors<S> const& f, S* out, std::size_t next_out) { \
+            VECTOR sum[rows][2];                                                                         \
+            ROWAN_UNROLL                                                                                 \
+            for (std::size_t i = 0; i < rows; ++i) {                                                     \
+                sum[i][0] = f.add ? LOAD(out + i * next_out) : BROADCAST(S{0});                          \
+                sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
+            }                                                                                            \
+            S const* b = f.panel;                                                                        \
+            for (std::size_t l = 0; l < f.k; ++l, b += width) {                                          \
+                VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
+                ROWAN_UNROLL                                                                             \
+                for (std::size_t i = 0; i < rows; ++i) {                                                 \
+                    VECTOR const x = BROADCAST(f.a[i * f.next_row + l * f.next_column]);                 \
+                    sum[i][0] = FMA(x, b0, sum[i][0]);                                                   \
+                    sum[i][1] = FMA(x, b1, sum[i][1]);                                                   \
+                }                                                                                        \
+            }                                                                                            \
+            ROWAN_UNROLL                                                                                 \
+            for (std::size_t i = 0; i < rows; ++i) {                                                     \
+                STORE(out + i * next_out, sum[i][0]);                                                    \
+                STORE(out + i * next_out + LANES, sum[i][1]);                                            \
+            }                                                                                            \
+        }                                                                                                \
+    }
+
+#ifdef ROWAN_X86_TILES
+#ifdef __NVCC__  // hands GCC's pragma on, and warns of it
+#pragma nv_diagnostic push
+#pragma nv_diag_suppress 1675
+#endif
+ROWAN_TILE(Avx512Float, "avx512f", float, 16, __m512, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps,
+           _mm512_fmadd_ps);
+ROWAN_TILE(Avx512Double, "avx512f", double, 8, __m512d, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_set1_pd,
+           _mm512_fmadd_pd);
+ROWAN_TILE(Avx2Float, "avx2,fma", float, 8, __m256, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_fmadd_ps);
+ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_set1_pd,
+           _mm256_fmadd_pd);
+#ifdef __NVCC__
+#pragma nv_diagnostic pop
+#endif
+#endif
+#undef ROWAN_TILE
+#undef ROWAN_UNROLL
+
+/// Without instructions that are known here; rounded once where the compiler has an instruction for that.
+template <class S>
+struct PlainTile {
+    static constexpr std::size_t width = 16;
+
+    template <std::size_t rows>
+    static void run(TileFactors<S> const& f, S* out, std::size_t next_out) {
+        S sum[rows][width];
+        for (std::size_t i = 0; i < rows; ++i) {
+            f.add ? std::copy_n(out + i * next_out, width, sum[i]) : std::fill_n(sum[i], width, S{0});
+        }
+        for (std::size_t l = 0; l < f.k; ++l) {
+            for (std::size_t i = 0; i < rows; ++i) {
+                S const x = f.a[i * f.next_row + l * f.next_column];
+                for (std::size_t j = 0; j < width; ++j) sum[i][j] = fused(x, f.panel[l * width + j], sum[i][j]);
+            }
+        }
+        for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
+    }
+
+    static S fused(S a, S b, S c) {
+#if defined(FP_FAST_FMA) && defined(FP_FAST_FMAF)
+        return std::fma(a, b, c);
+#else
+        return a * b + c;
+#endif
+    }
+};
+
+/// `columns` elements of each of `steps` rows of b, side by side, zeros up to `width`.
+template <std::size_t width, class S>
+void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::size_t steps, std::size_t columns,
+                S* panel) {
+    if (next_column == 1 && columns == width) {
+        for (std::size_t l = 0; l < steps; ++l) std::memcpy(panel + l * width, b + l * next_row, width * sizeof(S));
+        return;
+    }
+    if (columns < width) std::fill_n(panel, steps * width, S{0});
+    if (next_column == 1) {
+        for (std::size_t l = 0; l < steps; ++l) std::copy_n(b + l * next_row, columns, panel + l * width);
+        return;
+    }
+    std::size_t l = 0;
+#ifdef ROWAN_X86_TILES
+    if constexpr (sizeof(S) == sizeof(float)) {
+        for (; l + 4 <= steps; l += 4) {
+            for (std::size_t j = 0; j + 4 <= columns; j += 4) {
+                S const* const from = b + l * next_row + j * next_column;
+                __m128 r0 = _mm_loadu_ps(from), r1 = _mm_loadu_ps(from + next_column),
+                       r2 = _mm_loadu_ps(from + 2 * next_column), r3 = _mm_loadu_ps(from + 3 * next_column);
+                _MM_TRANSPOSE4_PS(r0, r1, r2, r3);
+                S* const to = panel + l * width + j;
+                _mm_storeu_ps(to, r0);
+                _mm_storeu_ps(to + width, r1);
+                _mm_storeu_ps(to + 2 * width, r2);
+                _mm_storeu_ps(to + 3 * width, r3);
+            }
+            for (std::size_t j = columns / 4 * 4; j < columns; ++j) {
+                for (std::size_t s = l; s < l + 4; ++s) panel[s * width + j] = b[s * next_row + j * next_column];
+            }
+        }
+    }
+#endif
+    for (; l < steps; ++l) {
+        for (std::size_t j = 0; j < columns; ++j) panel[l * width + j] = b[l * next_row + j * next_column];
+    }
+}
+
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread. `most`: the rows of the largest tile.
+template <class Tile, std::size_t most, class S>
+void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
+                    bool add) {
+    constexpr std::size_t width = Tile::width, depth = 256, block = 512;
+    alignas(64) S panel[depth * width];
+    alignas(64) S partial[most * width];
+    if (k == 0 && !add) {
+        for (std::size_t i = 0; i < m; ++i) std::fill_n(out + i * next_out, n, S{0});
+    }
+    for (std::size_t top = 0; top < m; top += block) {
+        std::size_t const bottom = std::min(m, top + block);
+        for (std::size_t j = 0; j < n; j += width) {
+            std::size_t const columns = std::min(width, n - j);
+            for (std::size_t l = 0; l < k; l += depth) {
+                std::size_t const steps = std::min(depth, k - l);
+                fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
+                auto const tile = [&]<std::size_t rows>(std::size_t i) {
+                    TileFactors<S> const factors{steps, a.at(i, l), a.next_row(), a.next_column(), panel, add || l > 0};
+                    S* const to = out + i * next_out + j;
+                    if (columns == width) return Tile::template run<rows>(factors, to, next_out);
+                    for (std::size_t r = 0; r < rows && factors.add; ++r) {
+                        std::copy_n(to + r * next_out, columns, partial + r * width);
+                        std::fill_n(partial + r * width + columns, width - columns, S{0});
+                    }
+                    Tile::template run<rows>(factors, partial, width);
+                    for (std::size_t r = 0; r < rows; ++r) std::copy_n(partial + r * width, columns, to + r * next_out);
+                };
+                std::size_t i = top;
+                for (; i + most <= bottom; i += most) tile.template operator()<most>(i);
+                if constexpr (most > 8)
+                    for (; i + 8 <= bottom; i += 8) tile.template operator()<8>(i);
+                for (; i + 4 <= bottom; i += 4) tile.template operator()<4>(i);
+                for (; i + 2 <= bottom; i += 2) tile.template operator()<2>(i);
+                for (; i < bottom; ++i) tile.template operator()<1>(i);
+            }
+        }
+    }
+}
+
+template <class S>
+void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
+                     std::size_t next_out, bool add) {
+#ifdef ROWAN_X86_TILES
+    constexpr bool single = sizeof(S) == sizeof(float);
+    if (__builtin_cpu_supports("avx512f"))
+        return multiply_tiles<std::conditional_t<single, Avx512Float, Avx512Double>, 12>(m, n, k, a, b, out, next_out,
+                                                                                         add);
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return multiply_tiles<std::conditional_t<single, Avx2Float, Avx2Double>, 6>(m, n, k, a, b, out, next_out, add);
+#endif
+    multiply_tiles<PlainTile<S>, 4>(m, n, k, a, b, out, next_out, add);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/matmul.hpp: products of matrices of any element type, on several threads.
+
+#ifdef ROWAN_BLAS
+#include <xtensor-blas/xblas_config.hpp>
+
+#include <xflens/cxxblas/cxxblas.cxx>
+
+#include <limits>
+#include <mutex>
+#endif
+
+namespace rowan::inline v0::detail {
+
+#ifdef ROWAN_BLAS
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`, by the program's BLAS. One call at a time: not every BLAS bears several.
+template <class S>
+void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+    constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
+    for (std::size_t const dim : {m, n, k, a.columns, b.columns}) {
+        if (dim > most)
+            throw ShapeError("matrix dim", std::to_string(dim), "at most " + std::to_string(most) + " for this BLAS");
+    }
+    if (m == 0 || n == 0) return;
+    auto const index = [](std::size_t x) { return static_cast<xt::blas_index_t>(std::max<std::size_t>(x, 1)); };
+    auto const meant = [](Factor<S> const& f) { return f.transposed ? cxxblas::Trans : cxxblas::NoTrans; };
+    static std::mutex mutex;
+    std::scoped_lock const lock(mutex);
+    cxxblas::gemm(cxxblas::RowMajor, meant(a), meant(b), index(m), index(n), static_cast<xt::blas_index_t>(k), S{1},
+                  a.data, index(a.columns), b.data, index(b.columns), add ? S{1} : S{0}, out, index(n));
+}
+#endif
+
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share rows or columns of the result, whichever are more.
+template <class S>
+requires is_machine_float<S>
+void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
+#ifdef ROWAN_BLAS
+    static_cast<void>(thread_count(exec));
+    multiply_by_blas(m, n, k, a, b, out, add);
+#else
+    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;  // of whole tiles; products
+    bool const rows = m >= n;
+    std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
+    bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
+    std::size_t const grain = one ? many : (many / (2 * threads * step) + 1) * step;
+    parallel_for(exec, many, grain, [&](std::size_t begin, std::size_t end) {
+        if (rows) {
+            Factor<S> const part{a.at(begin, 0), a.columns, a.transposed};
+            multiply_serial(end - begin, n, k, part, b, out + begin * n, n, add);
+        } else {
+            Factor<S> const part{b.at(0, begin), b.columns, b.transposed};
+            multiply_serial(m, end - begin, k, a, part, out + begin, n, add);
+        }
+    });
+#endif
+}
+
+/// The same for other types, sums being formed in dtype<T>::sum: through that of S where it is float or double, else by three loops.
+template <class T>
+void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
+    using S = sum_t<T>;
+    Buffer<S> wide_a(m * k), wide_b(k * n), wide_out(m * n);
+    copy_lanes<S>(m * k, a.data, wide_a.data());
+    copy_lanes<S>(k * n, b.data, wide_b.data());
+    if (add) copy_lanes<S>(m * n, static_cast<T const*>(out), wide_out.data());
+    if constexpr (is_machine_float<S>) {
+        multiply(exec, m, n, k, Factor<S>{wide_a.data(), a.columns, a.transposed},
+                 Factor<S>{wide_b.data(), b.columns, b.transposed}, wide_out.data(), add);
+    } else {
+        auto const element = [](Factor<T> const& f, Buffer<S> const& wide, std::size_t i, std::size_t j) {
+            return f.transposed ? wide[j * f.columns + i] : wide[i * f.columns + j];
+        };
+        std::size_t const grain = std::max<std::size_t>((std::size_t{1} << 16) / std::max<std::size_t>(n * k, 1), 1);
+        parallel_for(exec, m, grain, [&](std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                for (std::size_t j = 0; j < n; ++j) {
+                    S sum = add ? wide_out[i * n + j] : constant<S>(0.0);
+                    for (std::size_t l = 0; l < k; ++l)
+                        sum = plus(sum, product(element(a, wide_a, i, l), element(b, wide_b, l, j)));
+                    wide_out[i * n + j] = sum;
+                }
+            }
+        });
+    }
+    copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
+}
+
+/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/matmul.hpp.
+template <class D>
+struct Products {
+    static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct Products<Cpu> {
+    template <class T>
+    static void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out,
+                         bool add) {
+        detail::multiply<T>(exec, m, n, k, a, b, out, add);
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/matmul.hpp: matmul, the product of two matrices, and its operators.
+
+namespace rowan::inline v0 {
+
+/// The product x · y, either of them transposed where its flag says so.
+/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
+/// errors   ShapeError if one is no matrix or the inner dims differ
+/// cost     2 · n · k · m operations; the same bits for any number of threads. On Cuda those of cuBLAS
+template <class T, device D>
+Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
+                    bool transpose_y = false) {
+    detail::check_rank("x", x, 2);
+    detail::check_rank("y", y, 2);
+    std::size_t const n = x.shape(transpose_x ? 1 : 0), k = x.shape(transpose_x ? 0 : 1),
+                      m = y.shape(transpose_y ? 0 : 1);
+    if (std::size_t const inner = y.shape(transpose_y ? 1 : 0); inner != k) {
+        throw ShapeError(transpose_y ? "y.shape(1)" : "y.shape(0)", std::to_string(inner),
+                         std::to_string(k) + ", the inner dim of x");
+    }
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {n, m});
+    detail::Products<D>::template multiply<T>(exec, n, m, k, {x.data(), x.shape(1), transpose_x},
+                                              {y.data(), y.shape(1), transpose_y}, out.data(), false);
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
+                         bool transpose_y = false) {
+    return matmul(Device{}, x, y, transpose_x, transpose_y);
+}
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+
+/// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
+using mul_op = matmul_op<false, false>;
+using mul_nt_op = matmul_op<false, true>;
+using mul_tn_op = matmul_op<true, false>;
+
+namespace detail {
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_grad;
+template <>
+struct matmul_grad<false, false> {  // x · y
+    using type = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matmul_grad<false, true> {  // x · yᵀ
+    using type = grad_rules<grad_rule<mul_op, uses<grad_of<slot::out>, slot::y>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::y>>>>;
+};
+template <>
+struct matmul_grad<true, false> {  // xᵀ · y
+    using type = grad_rules<grad_rule<mul_nt_op, uses<slot::y, grad_of<slot::out>>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::y>>>>;
+};
+
+}  // namespace detail
+
+template <bool transpose_x, bool transpose_y>
+struct matmul_op {
+    static_assert(!(transpose_x && transpose_y), "rowan::matmul_op: transpose the product instead of both factors");
+    static constexpr std::string_view name = transpose_x ? "mul_tn" : transpose_y ? "mul_nt" : "mul";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = transpose_x ? 0b11 : 0b01;
+    static constexpr bool sums_rows = transpose_x;
+    using grad = typename detail::matmul_grad<transpose_x, transpose_y>::type;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::matrix("mul: x", x);
+        spec::matrix("mul: y", y);
+        spec::same_dtype("mul: y", y, x);
+        spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
+        return {VarType::LOD_TENSOR,
+                x.dtype,
+                {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                transpose_x ? 0 : x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return matmul(exec, x, y, transpose_x, transpose_y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sum_rows.hpp: sum_rows, the sum of all rows of a tensor.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/sum_rows.hpp.
+template <class D>
+struct ColumnSums;
+
+template <>
+struct ColumnSums<Cpu> {
+    template <class T>
+    static void sum(Cpu, std::size_t n, std::size_t width, T const* x, T* out) {
+        using S = sum_t<T>;
+        Buffer<std::int64_t> positions(n);
+        std::iota(positions.begin(), positions.end(), std::int64_t{0});
+        BlockSum<T, S> sum(x, width, n);
+        copy_lanes<S>(width, sum(positions.data(), n, 0), out);
+    }
+};
+
+}  // namespace detail
+
+/// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
+/// shapes   x [n, ...] -> [...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x
+template <class T, device D>
+Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+    detail::ElementLoops<D>::check(exec, x);
+    detail::check_rows("x", x);
+    typename Tensor<T, D>::shape_type shape;
+    for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
+    auto out = detail::new_zeros<T>(exec, shape);
+    if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
+    return sum_rows(Device{}, x);
+}
+
+/// Copies of a row: the adjoint of sum_rows.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if row is not of the shape of like's rows
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+    detail::check_rows("like", like);
+    detail::ElementLoops<D>::check(exec, row, like);
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+    return out;
+}
+
+struct expand_rows_op;
+
+struct sum_rows_op {
+    static constexpr std::string_view name = "sum_rows";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+    using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::dense("sum_rows: x", x);
+        spec::has_rows("sum_rows: x", x);
+        Dims dims;
+        for (std::size_t i = 1; i < x.dims.size(); ++i) dims.push_back(x.dims[i]);
+        return {VarType::LOD_TENSOR, x.dtype, dims, 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return sum_rows(exec, x);
+    }
+};
+
+struct expand_rows_op {
+    static constexpr std::string_view name = "expand_rows";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/fc.hpp: fc, a fully connected layer.
+
+namespace rowan::inline v0 {
+
+/// x · w + b
+/// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
+/// errors   ShapeError if ranks or dims do not match
+/// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_rank("x", x, 2);
+    detail::check_rank("w", w, 2);
+    std::size_t const n = x.shape(0), inputs = x.shape(1), outputs = w.shape(1);
+    if (w.shape(0) != inputs)
+        throw ShapeError("w.shape(0)", std::to_string(w.shape(0)), std::to_string(inputs) + ", the width of x");
+    if (b.dimension() != 1 || b.shape(0) != outputs)
+        throw ShapeError("b.shape()", detail::shape_text(b.shape()), "[" + std::to_string(outputs) + "]");
+    detail::ElementLoops<D>::check(exec, x, w, b);
+    auto out = detail::new_tensor<T>(exec, {n, outputs});
+    detail::ElementLoops<D>::repeat_row(exec, n, outputs, b.data(), out.data());
+    detail::Products<D>::template multiply<T>(exec, n, outputs, inputs, {x.data(), inputs}, {w.data(), outputs},
+                                              out.data(), true);
+    return out;
+}
+
+template <class T, class Device>
+Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
+    return fc(Device{}, x, w, b);
+}
+
+struct fc_op {
+    static constexpr std::string_view name = "fc";
+    using inputs = slots<slot::x, slot::w, slot::b>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b001;
+    using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
+                            grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
+                            grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
+        spec::matrix("fc: x", x);
+        spec::matrix("fc: w", w);
+        spec::dense("fc: b", b);
+        spec::rank("fc: b", b, 1, "1");
+        spec::same_dtype("fc: w", w, x);
+        spec::same_dtype("fc: b", b, x);
+        spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
+        return {VarType::LOD_TENSOR,
+                x.dtype,
+                {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                x.lod_level};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return fc(exec, x, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/fc.hpp: layer::fc, a fully connected layer with parameters of its own.
+
+namespace rowan::inline v0::layer {
+
+struct FcOptions {
+    std::int64_t output_size = 0;        ///< 0: as wide as the input
+    std::optional<Uniform> weight = {};  ///< xavier unless given
+    Uniform bias = {};                   ///< zeros unless given
+};
+
+/// x · w + b
+/// shapes   x [n, width] -> [n, output_size], with the levels of x
+/// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
+///          recurrent step, where it becomes known later
+template <class T, class Device>
+Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
+    spec::matrix("layer::fc: x", x->spec());
+    std::int64_t const width = x->spec().dims[1];
+    std::int64_t const size = options.output_size == 0 ? width : options.output_size;
+    if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
+    auto const w = [&] {
+        if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
+            return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
+        Variable& v = rowan::detail::outermost_scope().new_var("", tensor_spec<T>({UNK, size}), Role::parameter);
+        v.set_width = [size, weight = options.weight](Variable& self, std::int64_t known) {
+            begin_with<T, Device>(self, {known, size}, weight.value_or(xavier(known, size)));
+        };
+        return Var<T, Device>(v);
+    }();
+    auto const b = parameter<T, Device>({size}, options.bias);
+    return apply<fc_op>({}, x, w, b);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
+
+namespace rowan::inline v0 {
+
+/// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
+class Feed {
+public:
+    template <class T, class Device>
+    Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    template <class T, class Device>
+    Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
+        value_->set(std::move(value));
+    }
+
+    /// An alias of the value.
+    Value value() const { return value_->share(); }
+
+private:
+    std::shared_ptr<Value> value_;
+};
+
+/// {{"words", words}, {"label", labels}}
+using Feeds = std::map<std::string, Feed, std::less<>>;
+
+}  // namespace rowan::inline v0
+
+// rowan/op/fill.hpp: fill, a tensor of one number.
+
+namespace rowan::inline v0 {
+
+struct ConstantOptions {
+    Dims dims = {};
+    double value = 0;
+
+    static constexpr auto fields =
+        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+};
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) {
+    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
+}
+
+struct fill_family {
+    static constexpr std::string_view name = "fill_";
+};
+
+}  // namespace detail
+
+/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
+/// cost     one write
+template <class T, device D>
+Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
+    detail::ElementLoops<D>::check(exec);
+    typename Tensor<T, D>::shape_type shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] == UNK) detail::unknown_dim(i);
+        shape.push_back(static_cast<std::size_t>(dims[i]));
+    }
+    if constexpr (std::integral<detail::sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, detail::sum_t<T>>;
+        if (!detail::is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return detail::new_full<T>(exec, shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
+}
+
+template <class T, class Device = Cpu>
+Tensor<T, Device> fill(Dims const& dims, double value) {
+    return fill<T>(Device{}, dims, value);
+}
+
+/// The element type is that of the operator, as no input has one: fill_f32 and so on.
+template <class T>
+struct fill_op {
+    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
+    using inputs = slots<>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    using attributes = ConstantOptions;
+
+    static constexpr VarSpec infer(attributes const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, attributes const& a) {
+        return fill<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/fill.hpp: layer::fill, a constant.
+
+namespace rowan::inline v0::layer {
+
+/// A constant of these dims, all of its elements alike. It is no parameter: training leaves it alone.
+///     auto margin = layer::fill<double>({1}, 0.5);
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; when the net runs, ValueError if the elements are integers and do not hold the value
+template <class T = float, class Device = Cpu>
+Var<T, Device> fill(Dims const& dims, double value) {
+    return Var<T, Device>(*default_scope().new_op<fill_op<T>, Device>({}, {dims, value}).outputs[0]);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/optimizer_op.hpp: what the operators of the optimizers share.
+
+namespace rowan::inline v0::detail {
+
+/// Parameter, states and gradient come in, nothing goes out: what `updates` names is changed in place. The gradient may be dense or
+/// row-sparse: which overload of the optimizer runs is the compiler's choice.
+template <class Attributes, class... State>
+struct optimizer_op {
+    using inputs = slots<slot::param, State..., slot::grad>;
+    using outputs = slots<>;
+    using updates = slots<slot::param, State...>;
+    using attributes = Attributes;
+    using grad = no_grad;
+
+    template <std::same_as<VarSpec>... Spec>
+    static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
+        static_assert(sizeof...(Spec) == sizeof...(State) + 1,
+                      "rowan: an optimizer takes param, its states and a gradient");
+        std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
+        spec::dense("optimizer: param", param);
+        for (VarSpec const& spec : rest) {
+            spec::has_rows("optimizer: a state or the gradient", spec);
+            spec::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
+        }
+        for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
+        static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
+        return {};
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sparse/adagrad.hpp: adagrad, a step that shrinks for elements that have moved much.
+
+namespace rowan::inline v0 {
+
+struct AdagradOptions {
+    double learning_rate = 0.01;
+    double epsilon = 1e-6;  ///< outside the root
+};
+
+namespace detail {
+
+template <class... P>
+void check(AdagradOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_setting<P...>("epsilon", options.epsilon);
+}
+
+struct adagrad_formula {
+    AdagradOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m) const {
+        m = m + product(g, g);
+        V const root = square_root(m) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
+    }
+};
+
+template <class D, class P, class M>
+LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                            AdagradOptions options) {
+    check<P, M>(options);
+    check_state("moment", param, moment);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of AdaGrad (Duchi et al. 2011) on the rows that `grad` names, duplicates summed first:
+///     m += g²;  p -= learning_rate · g / (√m + epsilon)
+/// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
+template <device D, class P, class M, detail::gradient_on<D> G>
+void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class M, class G>
+void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+             Tensor<G, D> const& value, AdagradOptions options = {}) {
+    detail::check_types<G, P, M>();
+    update_rows(exec, plan, value, detail::make_adagrad_rule(param, moment, options), param, moment);
+}
+
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+    adagrad(Device{}, param, moment, grad, options);
+}
+
+template <class P, class M, class G, class Device>
+void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+             Tensor<G, Device> const& value, AdagradOptions options = {}) {
+    adagrad(Device{}, plan, param, moment, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adagrad: one operator for dense and row-sparse gradients.
+struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+    static constexpr std::string_view name = "adagrad";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
+                    AdagradOptions const& options = {}) {
+        adagrad(exec, param, moment, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/adam.hpp: adam, the lazy form: rows not named stay as they are.
+
+namespace rowan::inline v0 {
+
+struct AdamOptions {
+    double learning_rate = 0.001;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;  ///< outside the root
+    std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
+};
+
+namespace detail {
+
+struct adam_formula {
+    AdamOptions options;
+    double correction1;
+    double correction2;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& m, V& v) const {
+        m = product(constant<V>(options.beta1), m) + product(constant<V>(1.0 - options.beta1), g);
+        v = product(constant<V>(options.beta2), v) + product(constant<V>(1.0 - options.beta2), product(g, g));
+        V const mean = quotient(m, constant<V>(correction1));
+        V const root = square_root(quotient(v, constant<V>(correction2))) + constant<V>(options.epsilon);
+        p = p - quotient(product(constant<V>(options.learning_rate), mean), root);
+    }
+};
+
+/// x to the n-th power by products alone: the same bits with every mathematics library.
+inline double power(double x, std::int64_t n) {
+    double result = 1.0;
+    for (; n > 0; n /= 2) {
+        if (n % 2 == 1) result *= x;
+        x *= x;
+    }
+    return result;
+}
+
+template <class D, class P, class M, class V>
+LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment1,
+                                      Tensor<V, D> const& moment2, AdamOptions options) {
+    check_setting<P, M, V>("learning_rate", options.learning_rate);
+    check_decay("beta1", options.beta1);
+    check_decay("beta2", options.beta2);
+    check_setting<P, M, V>("epsilon", options.epsilon);
+    if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
+    check_state("moment1", param, moment1);
+    check_state("moment2", param, moment2);
+    return {{options, 1.0 - power(options.beta1, options.step), 1.0 - power(options.beta2, options.step)}};
+}
+
+}  // namespace detail
+
+/// One step of Adam (Kingma and Ba 2015) on the rows that `grad` names, duplicates summed first:
+///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
+///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
+/// Lazy: moments of rows not named do not decay, and those rows do not move. With a dense `grad` it is the usual Adam.
+/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
+///          Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class M, class V, detail::gradient_on<D> G>
+void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
+          AdamOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M, V>();
+    update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class M, class V, class G>
+void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
+          Tensor<G, D> const& value, AdamOptions options = {}) {
+    detail::check_types<G, P, M, V>();
+    update_rows(exec, plan, value, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
+}
+
+template <class P, class M, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
+          AdamOptions options = {}) {
+    adam(Device{}, param, moment1, moment2, grad, options);
+}
+
+template <class P, class M, class V, class G, class Device>
+void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
+          Tensor<G, Device> const& value, AdamOptions options = {}) {
+    adam(Device{}, plan, param, moment1, moment2, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/adam.hpp: adam_op, Adam as an operator.
+
+namespace rowan::inline v0 {
+
+/// See adam: one operator for dense and row-sparse gradients.
+struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
+    static constexpr std::string_view name = "adam";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& moment2, G const& grad,
+                    AdamOptions const& options = {}) {
+        adam(exec, param, moment, moment2, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/ftrl.hpp: ftrl, follow the regularised leader: weights that are exactly zero until they matter.
+
+namespace rowan::inline v0 {
+
+struct FtrlOptions {
+    double learning_rate = 0.01;
+    double l1 = 0.0;
+    double l2 = 0.0;
+    double lr_power = -0.5;  ///< in [-1, 0]; -0.5 is the usual square root
+};
+
+namespace detail {
+
+struct ftrl_formula {
+    FtrlOptions options;
+
+    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element; on a device its own library's.
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V grown(V const& x) const {
+        if (options.lr_power == -0.5) return square_root(x);
+        if constexpr (is_batch<V>) {
+            alignas(64) typename V::value_type lane[V::size];
+            x.store_unaligned(lane);
+            for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
+            return V::load_unaligned(lane);
+        } else {
+            using std::pow;
+            return static_cast<V>(pow(x, constant<V>(-options.lr_power)));
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& s, V& l) const {
+        V const zero = constant<V>(0.0);
+        V const l1 = constant<V>(options.l1 + 1e-10);
+        V const rate = constant<V>(options.learning_rate);
+        V const sum = s + product(g, g);
+        V const power = grown(sum);
+        l = l + g - product(quotient(V(power - grown(s)), rate), p);
+        V const y = quotient(power, rate) + constant<V>(2.0 * (options.l2 + 1e-10));
+        V const x = choose(l > zero, l1 - l, zero - l1 - l);
+        p = choose(choose(l > zero, l, zero - l) > l1, quotient(x, y), zero);
+        s = sum;
+    }
+};
+
+template <class D, class P, class S, class L>
+LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
+                                      Tensor<L, D> const& linear, FtrlOptions options) {
+    check_setting<P, S, L>("learning_rate", options.learning_rate);
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
+    check_setting<P, S, L>("l1", options.l1);
+    check_setting<P, S, L>("l2", options.l2);
+    if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
+        throw ValueError("lr_power", options.lr_power, "a number in [-1, 0]");
+    check_state("squared", param, squared);
+    check_state("linear", param, linear);
+    return {{options}};
+}
+
+}  // namespace detail
+
+/// One step of FTRL-proximal (McMahan et al. 2013) on the rows that `grad` names, duplicates summed first, with q = -lr_power:
+///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0        (1e-10 is added to l1 and l2)
+/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
+///          Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class L, detail::gradient_on<D> G>
+void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
+          FtrlOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, L>();
+    update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class S, class L, class G>
+void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
+          Tensor<G, D> const& value, FtrlOptions options = {}) {
+    detail::check_types<G, P, S, L>();
+    update_rows(exec, plan, value, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
+}
+
+template <class P, class S, class L, class G, class Device>
+requires detail::gradient_on<G, Device>
+void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
+          FtrlOptions options = {}) {
+    ftrl(Device{}, param, squared, linear, grad, options);
+}
+
+template <class P, class S, class L, class G, class Device>
+void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
+          Tensor<G, Device> const& value, FtrlOptions options = {}) {
+    ftrl(Device{}, plan, param, squared, linear, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
+
+namespace rowan::inline v0 {
+
+/// See ftrl: one operator for dense and row-sparse gradients.
+struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
+    static constexpr std::string_view name = "ftrl";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& linear, G const& grad,
+                    FtrlOptions const& options = {}) {
+        ftrl(exec, param, moment, linear, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/momentum.hpp: momentum, gradient descent with a velocity.
+
+namespace rowan::inline v0 {
+
+struct MomentumOptions {
+    double learning_rate = 0.01;
+    double momentum = 0.9;  ///< mu: what is left of the velocity after a step
+    bool nesterov = false;
+    double weight_decay = 0.0;  ///< L2: this times p is added to the gradient of a row touched
+};
+
+namespace detail {
+
+template <bool nesterov>
+struct momentum_formula {
+    MomentumOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& grad, V& p, V& v) const {
+        V const g = options.weight_decay == 0.0 ? grad : grad + product(constant<V>(options.weight_decay), p);
+        v = product(constant<V>(options.momentum), v) + g;
+        V const step = nesterov ? g + product(constant<V>(options.momentum), v) : v;
+        p = p - product(constant<V>(options.learning_rate), step);
+    }
+};
+
+struct momentum_rule {
+    MomentumOptions options;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        options.nesterov ? f(momentum_formula<true>{options}) : f(momentum_formula<false>{options});
+    }
+
+    template <class G, class P, class M>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> v) const {
+        visit([&]<class Formula>(Formula const& formula) { LaneRule<Formula>{formula}(g, p, v); });
+    }
+};
+
+template <>
+inline constexpr bool is_elementwise<momentum_rule> = true;
+
+template <class D, class P, class M>
+momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& velocity, MomentumOptions options) {
+    check_setting<P, M>("learning_rate", options.learning_rate);
+    check_setting<P, M>("momentum", options.momentum);
+    check_setting<P, M>("weight_decay", options.weight_decay);
+    check_state("velocity", param, velocity);
+    return {options};
+}
+
+}  // namespace detail
+
+/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows that `grad` names, duplicates summed first:
+///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v        (Nesterov: p -= learning_rate · (g + mu · v))
+/// Lazy: the velocity of a row not named does not decay, and the row does not move.
+/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad
+template <device D, class P, class V, detail::gradient_on<D> G>
+void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G const& grad, MomentumOptions options = {}) {
+    detail::check_types<typename G::value_type, P, V>();
+    update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class V, class G>
+void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
+              Tensor<G, D> const& value, MomentumOptions options = {}) {
+    detail::check_types<G, P, V>();
+    update_rows(exec, plan, value, detail::make_momentum_rule(param, velocity, options), param, velocity);
+}
+
+template <class P, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
+    momentum(Device{}, param, velocity, grad, options);
+}
+
+template <class P, class V, class G, class Device>
+void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
+              Tensor<G, Device> const& value, MomentumOptions options = {}) {
+    momentum(Device{}, plan, param, velocity, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
+
+namespace rowan::inline v0 {
+
+/// See momentum: one operator for dense and row-sparse gradients.
+struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
+    static constexpr std::string_view name = "momentum";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& velocity, G const& grad,
+                    MomentumOptions const& options = {}) {
+        momentum(exec, param, velocity, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/rmsprop.hpp: rmsprop, a step divided by the running size of the gradient.
+
+namespace rowan::inline v0 {
+
+struct RmspropOptions {
+    double learning_rate = 0.01;
+    double rho = 0.9;  ///< decay of the averages
+    double momentum = 0.0;
+    double epsilon = 1e-6;  ///< inside the root
+};
+
+namespace detail {
+
+struct rmsprop_formula {
+    RmspropOptions options;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V average(double rho, V const& mean, V const& x) {
+        return product(constant<V>(rho), mean) + product(constant<V>(1.0 - rho), x);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void move(V const& g, V const& variance, V& p, V& v) const {
+        V const root = square_root(V(variance + constant<V>(options.epsilon)));
+        v = product(constant<V>(options.momentum), v) + quotient(product(constant<V>(options.learning_rate), g), root);
+        p = p - v;
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& v) const {
+        ms = average(options.rho, ms, product(g, g));
+        move(g, ms, p, v);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p, V& ms, V& mg, V& v) const {
+        ms = average(options.rho, ms, product(g, g));
+        mg = average(options.rho, mg, g);
+        move(g, V(ms - product(mg, mg)), p, v);
+    }
+};
+
+template <class... P>
+LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
+    check_setting<P...>("learning_rate", options.learning_rate);
+    check_decay("rho", options.rho);
+    check_setting<P...>("momentum", options.momentum);
+    check_setting<P...>("epsilon", options.epsilon);
+    return {{options}};
+}
+
+template <class D, class P, class S, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<V, D> const& velocity, RmspropOptions const& options) {
+    check_state("mean_square", param, mean_square);
+    check_state("velocity", param, velocity);
+    return make_rmsprop_rule<P, S, V>(options);
+}
+
+template <class D, class P, class S, class A, class V>
+LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S, D> const& mean_square,
+                                            Tensor<A, D> const& mean_grad, Tensor<V, D> const& velocity,
+                                            RmspropOptions const& options) {
+    check_state("mean_grad", param, mean_grad);
+    return make_rmsprop_rule(param, mean_square, velocity, options);
+}
+
+}  // namespace detail
+
+/// One step of RMSProp (Tieleman and Hinton 2012) on the rows that `grad` names, duplicates summed first:
+///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
+/// Lazy: the averages of rows not named do not decay.
+/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, with two states
+template <device D, class P, class S, class V, detail::gradient_on<D> G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
+             RmspropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, V>();
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class S, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+    detail::check_types<G, P, S, V>();
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, velocity, options), param, mean_square,
+                velocity);
+}
+
+template <class P, class S, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
+             RmspropOptions options = {}) {
+    rmsprop(Device{}, param, mean_square, velocity, grad, options);
+}
+
+template <class P, class S, class V, class G, class Device>
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
+    rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
+}
+
+/// The centered form, with the mean of the gradient as a third state:
+///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
+template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
+void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
+             Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
+    detail::check_types<typename G::value_type, P, S, A, V>();
+    update_rows(exec, grad, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class S, class A, class V, class G>
+void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
+             Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
+    detail::check_types<G, P, S, A, V>();
+    update_rows(exec, plan, value, detail::make_rmsprop_rule(param, mean_square, mean_grad, velocity, options), param,
+                mean_square, mean_grad, velocity);
+}
+
+template <class P, class S, class A, class V, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
+             Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
+    rmsprop(Device{}, param, mean_square, mean_grad, velocity, grad, options);
+}
+
+template <class P, class S, class A, class V, class G, class Device>
+void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
+             Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
+             RmspropOptions options = {}) {
+    rmsprop(Device{}, plan, param, mean_square, mean_grad, velocity, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
+
+namespace rowan::inline v0 {
+
+/// See rmsprop: one operator for dense and row-sparse gradients.
+struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
+    static constexpr std::string_view name = "rmsprop";
+
+    template <class P, class S, class M, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, Tensor<M, D>& velocity, G const& grad,
+                    RmspropOptions const& options = {}) {
+        rmsprop(exec, param, moment, velocity, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one number of state per row.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct rowwise_adagrad_formula {
+    AdagradOptions options;
+
+    /// A row's new moment, from its old one and the squares of its n gradients.
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
+        return old + quotient(squares, constant<S>(static_cast<double>(n)));
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S root(S const& moment) const {
+        return square_root(moment) + constant<S>(options.epsilon);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V const& root, V& p) const {
+        p = p - quotient(product(constant<V>(options.learning_rate), g), root);
+    }
+};
+
+struct rowwise_adagrad_rule {
+    AdagradOptions options;
+
+    template <class G, class P, class M>
+    void operator()(std::span<G const> g, std::span<P> p, std::span<M> m) const {
+        using S = std::common_type_t<G, sum_t<P>, sum_t<M>>;
+        if (g.empty()) return;
+        rowwise_adagrad_formula const formula{options};
+        S const moment = formula.moment(load<S>(m.data()), interleaved_sum<S>(g.size(), g.data(), squared{}), g.size());
+        store(moment, m.data());
+        S const root = formula.root(moment);
+        for_lanes<S>([&]<class V>(V const& x, V& to) { formula(x, V(root), to); }, g.size(), g.data(), p.data());
+    }
+};
+
+template <class D, class P, class M>
+rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor<M, D> const& moment,
+                                               AdagradOptions options) {
+    check<P, M>(options);
+    check_rows("param", param);
+    if (moment.dimension() != 1)
+        throw ShapeError("moment rank", std::to_string(moment.dimension()), "1: one number per row");
+    check_height("moment", moment, height_of(param));
+    return {options};
+}
+
+}  // namespace detail
+
+/// One step of row-wise AdaGrad on the rows that `grad` names, duplicates summed first:
+///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
+/// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
+/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
+/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// cost     as adagrad, with one cache line of state per row
+template <device D, class P, class M, detail::gradient_on<D> G>
+void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
+                     AdagradOptions options = {}) {
+    detail::check_types<typename G::value_type, P, M>();
+    update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+}
+
+/// The same for a plan of the gradient's rows and their value.
+template <device D, class P, class M, class G>
+void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
+                     Tensor<G, D> const& value, AdagradOptions options = {}) {
+    detail::check_types<G, P, M>();
+    update_rows(exec, plan, value, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
+}
+
+template <class P, class M, class G, class Device>
+requires detail::gradient_on<G, Device>
+void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
+    rowwise_adagrad(Device{}, param, moment, grad, options);
+}
+
+template <class P, class M, class G, class Device>
+void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
+                     Tensor<G, Device> const& value, AdagradOptions options = {}) {
+    rowwise_adagrad(Device{}, plan, param, moment, value, options);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
+
+namespace rowan::inline v0 {
+
+/// See rowwise_adagrad: one operator for dense and row-sparse gradients.
+struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
+    static constexpr std::string_view name = "rowwise_adagrad";
+
+    template <class P, class S, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, Tensor<S, D>& moment, G const& grad,
+                    AdagradOptions const& options = {}) {
+        rowwise_adagrad(exec, param, moment, grad, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/sgd.hpp: sgd, gradient descent on dense or row-sparse gradients.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+struct sgd_formula {
+    double learning_rate;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& g, V& p) const {
+        p = p - product(constant<V>(learning_rate), g);
+    }
+};
+
+}  // namespace detail
+
+/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
+/// shapes   param [height, ...], grad of that height and row shape
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse gradient
+/// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
+///          to threads; the bits of the serial loop for any number of threads
+template <class P, class G>
+void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    SelectedRows<G>::check_value(grad.value(), grad.rows().size());
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    detail::check_sparse_targets(grad.value(), grad.height(), param);
+    detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
+    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
+        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);
+    });
+}
+
+/// The same for a dense gradient, which has the shape of `param`.
+/// errors   Error if param and grad share memory without being the very same elements
+template <device D, class P, class G>
+void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+/// The same for a plan of the gradient's rows and their value: duplicates are summed first, in the order of merge.
+template <device D, class P, class G>
+void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
+    detail::check_types<G, P>();
+    detail::check_setting<P>("learning_rate", learning_rate);
+    update_rows(exec, plan, value, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
+}
+
+template <class P, class G, class Device>
+requires detail::gradient_on<G, Device>
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) { sgd(Device{}, param, grad, learning_rate); }
+
+template <class P, class G, class Device>
+void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
+    sgd(Device{}, plan, param, value, learning_rate);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
+
+namespace rowan::inline v0 {
+
+struct SgdOptions {
+    double learning_rate = 0.01;
+};
+
+/// See sgd: one operator for dense and row-sparse gradients.
+struct sgd_op : detail::optimizer_op<SgdOptions> {
+    static constexpr std::string_view name = "sgd";
+
+    template <class P, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, G const& grad, double learning_rate) {
+        sgd(exec, param, grad, learning_rate);
+    }
+    template <class P, class D, detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, G const& grad, SgdOptions const& options = {}) {
+        sgd(exec, param, grad, options.learning_rate);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/optimizer.hpp: layer::Optimizer, what train changes parameters with, and those that there are.
+
+namespace rowan::inline v0 {
+
+/// Element types, as a type.
+template <class... T>
+struct dtypes {};
+
+namespace layer {
+
+struct Sgd {
+    double learning_rate = 0.01;
+
+    using op = sgd_op;
+    SgdOptions options() const { return {learning_rate}; }
+};
+
+struct AdaGrad {
+    double learning_rate = 0.01;
+    double epsilon = 1e-6;
+
+    using op = adagrad_op;
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+struct RowwiseAdaGrad {
+    double learning_rate = 0.01;
+    double epsilon = 1e-6;
+
+    using op = rowwise_adagrad_op;
+    static constexpr bool one_state_per_row = true;
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+struct Momentum {
+    double learning_rate = 0.01;
+    double momentum = 0.9;
+    bool nesterov = false;
+    double weight_decay = 0.0;
+
+    using op = momentum_op;
+    MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
+};
+
+struct Adam {
+    double learning_rate = 0.001;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+
+    using op = adam_op;
+    AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
+};
+
+struct RmsProp {
+    double learning_rate = 0.01;
+    double rho = 0.9;
+    double momentum = 0.0;
+    double epsilon = 1e-6;
+
+    using op = rmsprop_op;
+    RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
+};
+
+struct Ftrl {
+    double learning_rate = 0.01;
+    double l1 = 0.0;
+    double l2 = 0.0;
+
+    using op = ftrl_op;
+    FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
+};
+
+template <class O>
+concept optimizer_options = requires(O const& o) {
+    typename O::op;
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+/// One of the optimizers above, or the user's own with the same members, for parameters of some element types on a device.
+template <class Device>
+class OptimizerOn {
+public:
+    template <optimizer_options O>
+    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
+
+    /// Parameters of other types, such as one of the user's.
+    ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    template <optimizer_options O, class... T>
+    OptimizerOn(O const& o, dtypes<T...>) {
+        static_assert((element<T> && ...),
+                      "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+        (kinds_.push_back({dtype<T>::wire,
+                           [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+         ...);
+    }
+
+    /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
+    struct Update {
+        Operator* op;
+        std::vector<Variable*> states;
+        bool has_rate;
+        /// Sets the number of a step, from 1 on, and multiplies the learning rate.
+        /// errors   ValueError as the optimizer's, if it has an option that it refuses
+        std::function<void(std::int64_t step, double factor)> prepare;
+        /// errors   ShapeError if the gradient has not the parameter's shape
+        std::function<void()> check_gradient;
+    };
+
+    /// Adds the operator that changes a parameter, and its states, to a scope.
+    /// errors   TypeError if it has elements of another type than this optimizer is for
+    Update add(Scope& scope, ParameterGradient const& g) const {
+        for (auto const& [wire, make] : kinds_) {
+            if (wire == g.parameter->spec().dtype) return make(scope, g);
+        }
+        throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
+                        "one of the optimizer's");
+    }
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        std::function<Update(Scope&, ParameterGradient const&)> make;
+    };
+
+    // States have the type that sums are formed in, where that is an element type.
+    template <class T>
+    static auto state_type() {
+        if constexpr (element<typename dtype<T>::sum>) {
+            return std::type_identity<typename dtype<T>::sum>{};
+        } else {
+            return std::type_identity<T>{};
+        }
+    }
+
+    template <class T>
+    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr) {
+        typename Tensor<T>::shape_type shape;
+        for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+        return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
+    }
+
+    template <class T, class O>
+    static Update make(O const& o, Scope& scope, ParameterGradient const& g) {
+        using S = typename decltype(state_type<T>())::type;
+        Update update{};
+        Dims dims = g.parameter->spec().dims;
+        Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+        rows_of_none[0] = 0;
+        if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+        Dims states_of_none = dims;
+        states_of_none[0] = 0;
+        std::vector<Variable*> inputs{g.parameter};
+        auto const none = std::make_shared<std::vector<Value>>();
+        auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
+        add_none(zeros<T>(rows_of_none));
+        for (std::string_view const name : O::op::updates::names) {
+            if (name == "param") continue;
+            std::string full(g.parameter->name());
+            full.append("@").append(O::op::name).append(".").append(name);
+            Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+            state.bring = &rowan::detail::bring<S, Device>;
+            state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
+                value.set(zeros<S>(dims, device));
+            };
+            update.states.push_back(&state);
+            inputs.push_back(&state);
+            add_none(zeros<S>(states_of_none));
+        }
+        inputs.push_back(g.gradient);
+        add_none(zeros<T>(rows_of_none));
+        auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
+        op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+        update.has_rate = requires { attributes->learning_rate = 1.0; };
+        update.prepare = [=, &code](std::int64_t step, double factor) {
+            if constexpr (requires { attributes->step = step; }) attributes->step = step;
+            if constexpr (requires { attributes->learning_rate = factor; })
+                attributes->learning_rate = o.options().learning_rate * factor;
+            Device exec{};
+            if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
+            std::vector<Value*> in;
+            for (Value& value : *none) in.push_back(&value);
+            code.run(&exec, in, {}, attributes.get(), -1);
+        };
+        update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+        update.op = &scope.new_op(code, std::move(inputs), attributes);
+        return update;
+    }
+
+    template <class T>
+    static void check_shape(Variable const& param, Variable const& gradient) {
+        auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
+        auto const check = [&](auto const& shape) {
+            if (std::ranges::equal(shape, want)) return;
+            throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                             rowan::detail::shape_text(shape),
+                             rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+        };
+        if (gradient.value().is<SelectedRows<T, Device>>()) {
+            check(gradient.value().get<SelectedRows<T, Device>>().shape());
+        } else {
+            check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+        }
+    }
+
+    template <class T, class S, class Op, std::size_t... state>
+    static op_code const& code_for(std::index_sequence<state...>) {
+        return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+    }
+
+    std::vector<Kind> kinds_;
+};
+using Optimizer = OptimizerOn<Cpu>;
+
+}  // namespace layer
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of squares of what a gradient stands for.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of one number for each row, in blocks of 64.
+template <class S>
+S sum_of_rows(std::vector<S> const& x) {
+    if (x.empty()) return constant<S>(0.0);
+    std::vector<std::int64_t> order(x.size());
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
+}
+
+}  // namespace detail
+
+/// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
+/// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// cost     O(n * width) and a sort of the rows
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+    using S = detail::sum_t<T>;
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    SelectedRows<T>::check_value(value, plan.size());
+    std::size_t const width = value.row_size();
+    std::vector<S> squares(plan.rows().size());
+    detail::RowSums<T>(exec, plan, value)
+        .run([](std::size_t) {},
+             [&](std::size_t k, S const* sum) {
+                 squares[k] = detail::interleaved_sum<S>(width, sum, detail::squared{});
+             });
+    return detail::sum_of_rows(squares);
+}
+
+/// The same for a gradient: a sort of its rows first.
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<>(exec, g), g.value());
+}
+
+/// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// errors   ShapeError if x has rank 0
+/// cost     one read of x
+template <class T>
+detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
+    using S = detail::sum_t<T>;
+    detail::check_rows("x", x);
+    std::size_t const rows = x.shape(0), width = x.row_size();
+    std::vector<S> squares(rows);
+    bool const serial = detail::threads_for(exec, x.size()) == 1;
+    std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+    parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width, detail::squared{});
+    });
+    return detail::sum_of_rows(squares);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
+    return squared_norm(Device{}, x);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+    return squared_norm(Device{}, plan, value);
+}
+
+template <class T, class Device>
+detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
+    return squared_norm(Device{}, g);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/clip_by_norm.hpp: clip_by_norm, a gradient scaled down to a norm, alone or together with others.
+
+namespace rowan::inline v0 {
+
+struct ClipByNormOptions {
+    double max_norm = 1;
+
+    static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
+};
+
+namespace detail {
+
+inline void check_max_norm(double max_norm) {
+    check_finite("max_norm", max_norm);
+    if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
+}
+
+/// What values of this squared norm are multiplied by; a NaN stays one.
+inline double norm_factor(double squared, double max_norm) {
+    double const norm = std::sqrt(squared);
+    return norm <= max_norm ? 1.0 : max_norm / norm;
+}
+
+template <class T, class D>
+Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
+    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: integers have no norm to be scaled to");
+    return factor == 1.0 ? x.share() : scale(exec, x, factor);
+}
+template <class T, class D>
+SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double factor) {
+    return scale(exec, g, factor);
+}
+
+}  // namespace detail
+
+/// x, scaled to the Euclidean norm max_norm where its own is greater. Of a row-sparse gradient it is that of the dense one: duplicates
+/// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
+/// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
+/// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
+/// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
+///          is waited for, as the norm decides
+template <class T, device D>
+Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    return detail::scaled(exec, x, detail::norm_factor(static_cast<double>(squared_norm(exec, x)), options.max_norm));
+}
+template <class T, device D>
+SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
+}
+
+/// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
+/// Squares are added in double, first those of the dense gradients, in their order.
+template <class T, device D>
+std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
+    D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+    ClipByNormOptions const& options = {}) {
+    detail::check_max_norm(options.max_norm);
+    double squared = 0;
+    for (Tensor<T, D> const& x : dense) squared += static_cast<double>(squared_norm(exec, x));
+    for (SelectedRows<T, D> const& g : sparse) squared += static_cast<double>(squared_norm(exec, g));
+    double const factor = detail::norm_factor(squared, options.max_norm);
+    std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> out;
+    for (Tensor<T, D> const& x : dense) std::get<0>(out).push_back(detail::scaled(exec, x, factor));
+    for (SelectedRows<T, D> const& g : sparse) std::get<1>(out).push_back(detail::scaled(exec, g, factor));
+    return out;
+}
+
+/// See clip_by_norm.
+struct clip_by_norm_op {
+    static constexpr std::string_view name = "clip_by_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;  // it is applied to gradients
+
+    static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+    template <class T, class D>
+    static SelectedRows<T, D> run(D exec, SelectedRows<T, D> const& x, ClipByNormOptions const& options = {}) {
+        return clip_by_norm(exec, x, options);
+    }
+};
+
+/// See clip_by_global_norm. Inputs and outputs are any number of gradients.
+struct clip_by_global_norm_op {
+    static constexpr std::string_view name = "clip_by_global_norm";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = ClipByNormOptions;
+    using grad = no_grad;
+
+    static std::vector<VarSpec> infer(std::span<VarSpec const> x, ClipByNormOptions const& = {}) {
+        return {x.begin(), x.end()};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
+                    ClipByNormOptions const& options = {}) {
+        return clip_by_global_norm(exec, dense, sparse, options);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/gradient_clip.hpp: layer::GradientClip, what gradients are limited to before an optimizer gets them, and the ways to do so.
+
+namespace rowan::inline v0::layer {
+
+// Of a row-sparse gradient that names a row several times, the sum of these is limited: the result is that of the dense gradient.
+
+/// Every element is cut to [min, max], which must have 0 within it where a gradient is row-sparse.
+struct ClipByValue {
+    double min = -1;
+    double max = 1;
+
+    using op = clip_op;
+    ClipOptions options() const { return {min, max}; }
+};
+
+/// The gradient of each parameter is scaled to this Euclidean norm, where its own is greater.
+struct ClipByNorm {
+    double max_norm = 1;
+
+    using op = clip_by_norm_op;
+    ClipByNormOptions options() const { return {max_norm}; }
+};
+
+/// All gradients are scaled by one factor to this norm of all of them together, where theirs is greater.
+struct ClipByGlobalNorm {
+    double max_norm = 1;
+
+    using op = clip_by_global_norm_op;
+    static constexpr bool together = true;
+    ClipByNormOptions options() const { return {max_norm}; }
+};
+
+template <class C>
+concept gradient_clip_options = requires(C const& c) {
+    typename C::op;
+    { c.options() } -> std::same_as<typename C::op::attributes>;
+    requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
+};
+
+/// One of the above, or the user's own with the same members, for gradients of some element types on a device; or nothing.
+template <class Device>
+class GradientClipOn {
+public:
+    GradientClipOn() = default;
+    template <gradient_clip_options C>
+    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
+
+    /// Gradients of other types, such as one of the user's.
+    ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    template <gradient_clip_options C, class... T>
+    GradientClipOn(C const& c, dtypes<T...>) {
+        if constexpr (requires { C::together; }) together_ = C::together;
+        (kinds_.push_back({dtype<T>::wire,
+                           [c](Scope& scope, std::vector<Variable*> g) {
+                               return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                           }}),
+         ...);
+    }
+
+    /// Adds the operators to a scope and puts what they give in the place of the gradients.
+    /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
+    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+        if (kinds_.empty()) return;
+        std::size_t const size = together_ ? gradients.size() : 1;
+        for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
+            std::int32_t const wire = gradients[begin].gradient->spec().dtype;
+            std::vector<Variable*> some;
+            for (std::size_t i = begin; i < begin + size; ++i) {
+                if (gradients[i].gradient->spec().dtype != wire)
+                    refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+                some.push_back(gradients[i].gradient);
+            }
+            auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+            auto const clipped = kind->make(scope, std::move(some));
+            for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
+        }
+    }
+
+private:
+    struct Kind {
+        std::int32_t wire;
+        std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
+    };
+
+    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected) {
+        throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
+                        std::to_string(g.gradient->spec().dtype), expected);
+    }
+
+    std::vector<Kind> kinds_;
+    bool together_ = false;
+};
+using GradientClip = GradientClipOn<Cpu>;
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/cell_layer.hpp: the parameters that layers of recurrent cells share the form of.
+
+namespace rowan::inline v0::layer {
+
+struct CellOptions {
+    std::int64_t size = 0;               ///< of the state; of an LSTM that of the output and of the cell
+    std::optional<Uniform> weight = {};  ///< of all weights and biases; ±1/√size unless given
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// The input's part of so many gates, and weight and bias of the state's.
+template <class T, class Device>
+struct Gates {
+    Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)
+        : first(first_values(options)), width(gates * options.size),
+          x(layer::fc(input, {.output_size = width, .weight = first, .bias = first})),
+          w(layer::parameter<T, Device>({options.size, width}, first)), b(layer::parameter<T, Device>({width}, first)) {
+    }
+
+    static layer::Uniform first_values(layer::CellOptions const& options) {
+        auto const size = static_cast<double>(options.size);
+        if (options.size < 1) throw ValueError("the size of a cell", size, "1 or more");
+        return options.weight.value_or(layer::Uniform{-1 / std::sqrt(size), 1 / std::sqrt(size)});
+    }
+
+    layer::Uniform first;
+    std::int64_t width;
+    layer::Var<T, Device> x, w, b;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/cell.hpp: what the cells of recurrent nets share.
+
+namespace rowan::inline v0::detail {
+
+/// The tensors of a step of n sequences fit together: gates times the size of the state.
+/// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
+template <class T, class D>
+void check_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
+    check_rank("x", x, 2);
+    check_rank("h_prev", h_prev, 2);
+    check_rank("w", w, 2);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    auto const expect = [](char const* field, std::size_t actual, std::size_t expected, char const* why) {
+        if (actual != expected) throw ShapeError(field, std::to_string(actual), std::to_string(expected) + why);
+    };
+    expect("x.shape(0)", x.shape(0), n, ", the rows of h_prev");
+    expect("x.shape(1)", x.shape(1), gates * size, ", the gates times the width of h_prev");
+    expect("w.shape(0)", w.shape(0), size, ", the width of h_prev");
+    expect("w.shape(1)", w.shape(1), gates * size, ", the gates times the width of h_prev");
+}
+
+template <class T, class D>
+void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows, std::size_t width) {
+    typename Tensor<T, D>::shape_type like;
+    like.push_back(rows);
+    like.push_back(width);
+    if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
+}
+
+/// The same at compile time and when a net is built.
+constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                          VarSpec const& b) {
+    spec::matrix("cell: x", x);
+    spec::matrix("cell: h_prev", h_prev);
+    spec::matrix("cell: w", w);
+    spec::dense("cell: b", b);
+    spec::rank("cell: b", b, 1, "1");
+    for (VarSpec const& spec : {h_prev, w, b}) spec::same_dtype("cell: h_prev, w or b", spec, x);
+    spec::same_dim("cell: h_prev.shape(0)", h_prev.dims[0], x.dims[0]);
+    std::int64_t const width = h_prev.dims[1] == UNK ? UNK : gates * h_prev.dims[1];
+    spec::same_dim("cell: x.shape(1)", x.dims[1], width);
+    spec::same_dim("cell: w.shape(0)", w.dims[0], h_prev.dims[1]);
+    spec::same_dim("cell: w.shape(1)", w.dims[1], width);
+    spec::same_dim("cell: b.shape(0)", b.dims[0], width);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The gates of one step, and the next state.
+template <class T>
+struct GruStep {
+    T const *x, *hidden, *h_prev;
+    T *saved, *h;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const *const xs = x + row * 3 * size + k, *const gs = hidden + row * 3 * size + k;
+        T* const keep = saved + row * 4 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = logistic(V(load<V>(xs) + load<V>(gs)));
+        V const z = logistic(V(load<V>(xs + size) + load<V>(gs + size)));
+        V const g = load<V>(gs + 2 * size);
+        V const c = hyperbolic_tangent(V(load<V>(xs + 2 * size) + product(r, g)));
+        V const next = product(V(one - z), c) + product(z, load<V>(h_prev + row * size + k));
+        store(r, keep);
+        store(z, keep + size);
+        store(c, keep + 2 * size);
+        store(g, keep + 3 * size);
+        store(next, h + row * size + k);
+    }
+};
+
+/// The gradients that reach the gates and, but for what the product passes on, the state before.
+template <class T>
+struct GruGradStep {
+    T const *saved, *h_prev, *h_grad;
+    T *x_grad, *hidden_grad, *h_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 4 * size + k;
+        T *const xs = x_grad + row * 3 * size + k, *const gs = hidden_grad + row * 3 * size + k;
+        V const one = constant<V>(1.0);
+        V const r = load<V>(keep), z = load<V>(keep + size);
+        V const c = load<V>(keep + 2 * size), g = load<V>(keep + 3 * size);
+        V const d = load<V>(h_grad + row * size + k);
+        V const dc = product(product(d, V(one - z)), V(one - product(c, c)));
+        V const dz = product(product(d, V(load<V>(h_prev + row * size + k) - c)), product(z, V(one - z)));
+        V const dr = product(product(dc, g), product(r, V(one - r)));
+        store(dr, xs);
+        store(dr, gs);
+        store(dz, xs + size);
+        store(dz, gs + size);
+        store(dc, xs + 2 * size);
+        store(product(dc, r), gs + 2 * size);
+        store(product(d, z), h_prev_grad + row * size + k);
+    }
+};
+
+}  // namespace detail
+
+/// One step of a GRU (Cho et al. 2014) in the form of PyTorch and cuDNN, whose reset gate follows the product. With g = h_prev · w + b:
+///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
+/// `x` is the input's part of the gates, one product for the inputs of all steps.
+/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size], and r, z, c, g_c
+///          [n, 4 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
+                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_cell(3, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::ElementLoops<D>::check(exec, x);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
+    detail::GruStep<T> const step{x.data(), hidden.data(), h_prev.data(), saved.data(), h.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    return {std::move(h), std::move(saved)};
+}
+
+/// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
+/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
+/// errors   ShapeError if shapes do not match
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                                   Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                                                                   Tensor<T, D> const& h_grad) {
+    detail::check_rank("h_prev", h_prev, 2);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 4 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("w", w, size, 3 * size);
+    detail::ElementLoops<D>::check(exec, saved, h_prev, w, h_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
+    auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::GruGradStep<T> const step{saved.data(),       h_prev.data(),      h_grad.data(), x_grad.data(),
+                                      hidden_grad.data(), h_prev_grad.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
+    if (size != 0)
+        detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
+                                                  {w.data(), 3 * size, true}, h_prev_grad.data(), true);
+    return {std::move(x_grad), std::move(hidden_grad), std::move(h_prev_grad)};
+}
+
+namespace slot {
+
+struct hidden_grad {  // of h_prev · w + b
+    static constexpr std::string_view name = "hidden@GRAD";
+};
+
+}  // namespace slot
+
+struct gru_unit_grad_op {
+    static constexpr std::string_view name = "gru_unit_grad";
+    using inputs = slots<slot::saved, slot::h_prev, slot::w, grad_of<slot::h>>;
+    using outputs = slots<grad_of<slot::x>, slot::hidden_grad, grad_of<slot::h_prev>>;
+    static constexpr unsigned row_inputs = 0b1011;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const&, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const&) {
+        VarSpec gates = h_prev;
+        gates.dims[1] = w.dims[1];
+        return {gates, gates, h_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& h_grad) {
+        return gru_unit_grad(exec, saved, h_prev, w, h_grad);
+    }
+};
+
+/// See gru_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+struct gru_unit_op {
+    static constexpr std::string_view name = "gru_unit";
+    using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
+    using outputs = slots<slot::h, slot::saved>;
+    static constexpr unsigned row_inputs = 0b0011;
+    using grad = grad_rules<grad_rule<gru_unit_grad_op>,
+                            grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
+                            grad_rule<sum_rows_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+                                                  VarSpec const& b) {
+        detail::infer_cell(3, x, h_prev, w, b);
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 4 * h_prev.dims[1];
+        return {h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
+                    Tensor<T, D> const& b) {
+        return gru_unit(exec, x, h_prev, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with parameters of its own.
+
+namespace rowan::inline v0::layer {
+
+using GruOptions = CellOptions;
+
+/// The state after a step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x, w_h [size, 3 · size] and b_h, the gates in
+/// the order reset, update, candidate, as PyTorch's transposed.
+/// shapes   x [n, width], before [n, size] -> [n, size]
+template <class T, class Device>
+Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
+    detail::Gates<T, Device> const gates(3, x, options);
+    return apply<gru_unit_op>({}, gates.x, before, gates.w, gates.b);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/parameters.hpp: Parameters, what training gives: the values of parameters and of what the optimizer keeps, by name.
+
+namespace rowan::inline v0 {
+
+/// Values by the names of variables. Those of an optimizer's states have an @ in their name.
+class Parameters {
+public:
+    /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    template <class T, class Device = Cpu>
+    Tensor<T, Device> const& get(std::string_view name) const {
+        return find(name).get<LoDTensor<T, Device>>().value();
+    }
+
+    Value const& find(std::string_view name) const {
+        auto const found = values_.find(name);
+        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+        return found->second;
+    }
+    bool contains(std::string_view name) const { return values_.contains(name); }
+
+    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+
+    /// Aliases: the same elements, which training goes on to change.
+    Parameters share() const {
+        Parameters alias;
+        for (auto const& [name, value] : values_) alias.set(name, value.share());
+        alias.steps = steps;
+        return alias;
+    }
+
+    /// In the order of the names.
+    auto begin() const { return values_.begin(); }
+    auto end() const { return values_.end(); }
+    std::size_t size() const noexcept { return values_.size(); }
+
+    std::int64_t steps = 0;  ///< how many batches they have been trained with
+
+private:
+    std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
+
+#include <numbers>
+
+namespace rowan::inline v0::layer {
+
+/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a training that was resumed go on.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Which part of so many steps has been made.
+inline double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// Those below throw a ValueError when they are called with a number of steps less than 1. Powers and cosines are those of the C library.
+
+/// factor
+struct ConstantRate {
+    double factor = 1;
+
+    double operator()(std::int64_t) const { return factor; }
+};
+
+/// rate^(step / steps): `rate` after so many steps.
+struct ExponentialDecay {
+    double rate = 0.96;
+    std::int64_t steps = 1000;
+
+    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+};
+
+/// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
+struct StepDecay {
+    double rate = 0.1;
+    std::int64_t steps = 1000;
+
+    double operator()(std::int64_t step) const {
+        static_cast<void>(rowan::detail::part_of_steps(step, steps));
+        return rowan::detail::power(rate, step / steps);
+    }
+};
+
+/// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;
+    double least = 0;
+
+    double operator()(std::int64_t step) const {
+        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+    }
+};
+
+/// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;
+    Schedule then = ConstantRate{};
+
+    double operator()(std::int64_t step) const {
+        double const part = rowan::detail::part_of_steps(step + 1, steps);
+        return step < steps ? part * then(0) : then(step - steps);
+    }
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
+
+namespace rowan::inline v0::detail {
+
+/// Is a value what its variable was declared to hold?
+/// errors   TypeError if kind or element type are others; ShapeError if rank, a dim that is known or the number of levels are
+inline void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    std::string const kind = kind_text(spec);
+    auto const elements = [&] {
+        try {
+            return value.share().elements();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind);
+        }
+    }();
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind);
+    auto const& dims = elements.dims;
+    bool fits = dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+    }
+    if (value.lod().levels() != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+                         std::to_string(spec.lod_level));
+}
+
+/// Gives every data variable of a net its value. A batch may bring what another net of the scope reads, such as labels that only the cost
+/// needs; what nobody has declared is taken for a typing error. What is not on the device of the net is copied there.
+/// errors   GraphError if the batch lacks a variable, or brings one that neither the net nor the scope has; else as check_fits. No
+///          variable has changed then
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::data) continue;
+        auto const found = feeds.find(v->name());
+        if (found == feeds.end())
+            throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+        Value value = found->second.value();
+        check_fits(*v, value);
+        values.emplace(v, std::move(value));
+    }
+    for (auto const& named : feeds) {
+        std::string const& name = named.first;
+        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
+        Variable const* const declared = scope.find(name);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch brings \"")
+                                 .append(name)
+                                 .append("\", but there is no data variable of that name"));
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, &exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Gives variables back the values that they had.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // what follows does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+/// A scope within another, in whose variables it leaves no trace.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// A net with its backward pass and the operators of an optimizer, which go with the trainer.
+template <class T, class Device>
+class Trainer {
+public:
+    /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
+    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
+            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {})
+        : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
+        static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+        auto gradients = append_backward<T, Device>(cost, *own_);
+        clip.add(*own_, gradients);
+        std::vector<Variable*> outputs{&cost};
+        for (auto const& g : gradients) {
+            outputs.push_back(g.gradient);
+            parameters_.push_back(g.parameter);
+        }
+        net_ = Net<Device>::trace_and_build(outputs);
+        for (Variable* const v : net_.inputs()) {
+            if (v->role() == Role::seed) seeds_.push_back(v);
+        }
+        for (auto const& other : others) {
+            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
+                throw GraphError(std::string("there is no parameter \"")
+                                     .append(other.first)
+                                     .append("\" for an optimizer of its own"));
+        }
+        for (auto const& g : gradients) {
+            auto const other = others.find(g.parameter->name());
+            updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
+            changes_.append(*updates_.back().op);
+            if (schedule_ && !updates_.back().has_rate)
+                throw GraphError(std::string("the optimizer of ")
+                                     .append(g.parameter->name())
+                                     .append(" has no learning_rate for the schedule"));
+        }
+    }
+
+    /// First values, or those of an earlier training.
+    /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
+    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {}) {
+        steps_ = resume == nullptr ? 0 : resume->steps;
+        seed_ = seed;
+        first_factor_ = factor();
+        prepare(*first_factor_);  // refuses what optimizers or schedule do not take
+        auto const is_resumed = [&](Variable const& v) {
+            return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+        };
+        for (Variable* const v : variables()) {
+            if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+        }
+        std::uint64_t number = 0;
+        for (Variable* const v : variables()) {
+            std::uint64_t const own = bits_at(seed, ++number);
+            if (is_resumed(*v)) {
+                v->value() = own_copy(*v, resume->find(v->name()), exec);
+            } else if (v->initialize) {
+                v->initialize(v->value(), own, &exec);
+            }
+        }
+    }
+
+    /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
+    double step(Feeds const& feeds, Device exec) {
+        MemoryPool::Guard const guard(pool_);
+        auto const first = std::exchange(first_factor_, std::nullopt);
+        prepare(first ? *first : factor());
+        feed(net_.inputs(), feeds, cost_.scope(), exec);
+        for (Variable const* v : net_.inputs()) {
+            if (v->role() != Role::data) continue;
+            Value const& value = v->value();
+            if (value.rows() == 0)
+                throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+        }
+        {
+            KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
+            in_order(exec, [&] { net_.run(*own_, exec); });
+        }
+        auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+        if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
+        auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
+        if (!std::isfinite(cost))
+            throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+        for (auto const& update : updates_) update.check_gradient();
+        changes_.run(*own_, exec);
+        ++steps_;
+        return cost;
+    }
+
+    /// Copies, which are there when the call returns.
+    Parameters parameters(Device exec = {}) const {
+        Parameters result;
+        result.steps = steps_;
+        for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+        wait_for(exec);
+        return result;
+    }
+
+private:
+    std::vector<Variable*> variables() const {
+        std::vector<Variable*> all = parameters_;
+        for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+        return all;
+    }
+
+    /// A copy on the net's device of a value from anywhere.
+    static Value own_copy(Variable const& v, Value const& value, Device const& exec) {
+        if (v.bring == nullptr) return value.copy();
+        Value mine = value.share();
+        v.bring(mine, &exec, true);
+        return mine;
+    }
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Tells the optimizers which step comes, and what its learning rates are.
+    void prepare(double factor) {
+        if (!std::isfinite(factor))
+            throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                             "a finite number");
+        for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+    }
+
+    /// The seed of the k-th operator of chance for this step; other than those of first values.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const {
+        std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+        return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+    }
+
+    Variable& cost_;
+    MemoryPool pool_;
+    PassingScope own_;
+    layer::Schedule schedule_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_ = 0;
+    std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/infer.hpp: infer, what a net gives for a batch.
+
+namespace rowan::inline v0 {
+
+/// The value of a layer for a batch and parameters that training gave.
+///     auto y = infer(predict, {{"x", batch}}, parameters);
+/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
+/// is waited for; parameters in the memory of the host are copied there, every time.
+/// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
+///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
+///          of another net; else as Net::run
+template <class T, class Device>
+LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
+                           Device exec = {}) {
+    auto const net = Net<Device>::trace_and_build(*predict);
+    if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+    std::vector<Variable*> inputs;  // but not what a program gave a value
+    for (Variable* const v : net.inputs()) {
+        if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
+        if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
+    }
+    detail::KeptValues const kept(inputs);  // training may be under way
+    detail::feed(inputs, feeds, predict->scope(), exec);
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::parameter) continue;
+        v->value() = parameters.find(v->name()).share();
+        if (v->bring != nullptr) v->bring(v->value(), &exec, false);
+    }
+    detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
+    detail::wait_for(exec);
+    return std::move(predict->value().template get<LoDTensor<T, Device>>());
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
+
+namespace rowan::inline v0 {
+
+/// Of the losses of n rows: all of them, their mean, their sum. The mean of no rows is 0.
+enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
+
+namespace detail {
+
+/// Elements whose sum is formed by one thread, in 16 interleaved parts; these sums are then added in the same way.
+inline constexpr std::size_t sum_block = 4096;
+
+/// The sum of block(begin, end) over blocks of [0, n).
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums((n + sum_block - 1) / sum_block);
+    bool const serial = threads_for(exec, n) == 1;
+    parallel_for(exec, sums.size(), serial ? sums.size() : 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
+    });
+    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+}
+
+/// total / n, and 0 if there is nothing
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, std::size_t n) {
+    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(static_cast<double>(n)));
+}
+
+/// p, q -> (p - q)²
+struct squared_difference {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
+        return product(V(p - q), V(p - q));
+    }
+};
+
+/// x itself, in another type
+struct same_number {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return x;
+    }
+};
+
+/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/reduction.hpp.
+template <class D>
+struct Totals;
+
+template <>
+struct Totals<Cpu> {
+    /// The sum of n numbers or their mean.
+    template <class T>
+    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+        });
+        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
+    }
+
+    /// The mean of squared differences.
+    template <class T>
+    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            std::array<S, sum_block> squares;
+            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+        });
+        *out = dtype<T>::narrow(mean_of(total, n));
+    }
+};
+
+/// The losses of the rows as the reduction wants them.
+template <class T, class D, class Losses>
+Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
+    using S = sum_t<T>;
+    std::size_t const n = losses.size();
+    S const* const from = losses.data();
+    if (reduction == Reduction::none) {
+        auto out = new_tensor<T>(exec, {n});
+        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
+        return out;
+    }
+    auto out = new_tensor<T>(exec, {1});
+    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data());
+    return out;
+}
+
+/// The gradient of the reduced losses has their shape: [n], or [1].
+template <class T, class D>
+void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
+    std::size_t const size = reduction == Reduction::none ? n : 1;
+    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
+    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
+                     std::string("[").append(std::to_string(size)).append("]"));
+}
+
+/// The gradients of the losses of n rows.
+template <class T>
+struct LossGrads {
+    T const* out_grad;
+    Reduction reduction;
+    std::size_t n;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
+        return reduction == Reduction::mean ? mean_of(g, n) : g;
+    }
+};
+
+/// The dims of the reduced losses of so many rows.
+constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
+    if (reduction == Reduction::none) return {n};
+    return {1};
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
+// rowan/op/cross_entropy.hpp: cross_entropy, the loss of probabilities against labels.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// One label for each row of x, in [0, classes).
+template <class T, id_type I, class D>
+void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
+    check_rank(field, x, 2);
+    check_one_per_row("label", label, x.shape(0));
+    ElementLoops<D>::check(exec, x, label);
+    ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(x.shape(1)));
+}
+
+template <class T, class D>
+void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
+    check_rank("x", x, 2);
+    check_same_shape("label", label, x);
+}
+
+/// -log(x) where the label is.
+template <class T, class I>
+struct LabelLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using std::log;
+        T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
+        losses[row] = constant<sum_t<T>>(0.0) - log(load<sum_t<T>>(p));
+    }
+};
+
+/// Its gradient, -grad / x.
+template <class T, class I>
+struct LabelLossGrad {
+    T const* x;
+    I const* label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + static_cast<std::size_t>(label[row]);
+        store(S(constant<S>(0.0) - quotient(grads(row), load<S>(x + at))), to + at);
+    }
+};
+
+/// Is it 0? A NaN is not.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool is_zero(S const& x) {
+    S const zero = constant<S>(0.0);
+    return !(x < zero) && !(x > zero) && !(x != x);
+}
+
+/// label · log(x), and 0 where the label is 0.
+template <class T>
+struct SoftLabelTerm {
+    T const *x, *label;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t at) const {
+        using std::log;
+        using S = sum_t<T>;
+        S const share = load<S>(label + at);
+        return is_zero(share) ? constant<S>(0.0) : product(share, S(log(load<S>(x + at))));
+    }
+};
+
+/// Its gradient with the sign of a loss, -grad · label / x.
+template <class T>
+struct SoftLabelGrad {
+    T const *x, *label;
+    LossGrads<T> grads;
+    T* to;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> of_row(std::size_t row) const { return constant<sum_t<T>>(0.0) - grads(row); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(sum_t<T> const& g, std::size_t row, std::size_t column) const {
+        using S = sum_t<T>;
+        std::size_t const at = row * classes + column;
+        S const share = load<S>(label + at);
+        store(is_zero(share) ? constant<S>(0.0) : S(quotient(product(share, g), load<S>(x + at))), to + at);
+    }
+};
+
+}  // namespace detail
+
+/// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
+/// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
+/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`.
+/// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
+/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// cost     O(n); the same bits for any number of threads
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                           Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
+    detail::check_labels(exec, "x", x, label);
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::ElementLoops<D>::each(exec, n, 1,
+                                  detail::LabelLoss<T, I>{x.data(), label.data(), losses.data(), x.shape(1)});
+    return detail::reduce<T>(exec, reduction, losses);
+}
+
+/// The same against labels that are probabilities themselves: -Σ label · log(x) of every row, where the label is not 0.
+/// shapes   x [n, classes], label the same -> [1], or [n] without reduction
+/// errors   ShapeError if x is no matrix or label has another shape
+/// cost     one read of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                           Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
+    detail::check_soft_labels(x, label);
+    detail::ElementLoops<D>::check(exec, x, label);
+    std::size_t const n = x.shape(0);
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftLabelTerm<T> const term{x.data(), label.data()};
+    detail::MatrixRows<D>::template negative_sums<S>(exec, n, x.shape(1), term, losses.data());
+    return detail::reduce<T>(exec, reduction, losses);
+}
+
+/// The gradient of x: -out_grad / x where the label is, else 0; divided by n for a mean.
+/// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   as cross_entropy; ShapeError if out_grad has another shape
+/// cost     one write of the result
+template <class T, id_type I, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
+    std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
+    detail::check_labels(exec, "x", x, label);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    std::size_t const classes = x.shape(1);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::LabelLossGrad<T, I> const at_label{x.data(), label.data(), grads, x_grad.data(), classes};
+    detail::ElementLoops<D>::zero_rows(exec, n, classes, x_grad.data(), at_label);
+    return x_grad;
+}
+
+/// The gradient of x: -out_grad · label / x, 0 where the label is 0; divided by n for a mean. Labels get none.
+/// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   ShapeError if x is no matrix or the shapes do not match
+/// cost     one read of both and one write of the result
+template <class T, device D>
+Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
+                                Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: probabilities are fractions");
+    detail::check_soft_labels(x, label);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, x, label, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::ElementLoops<D>::each_element(
+        exec, n, classes, detail::SoftLabelGrad<T>{x.data(), label.data(), grads, x_grad.data(), classes});
+    return x_grad;
+}
+
+template <class T, class L, class Device>
+Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                Reduction reduction = Reduction::mean) {
+    return cross_entropy(Device{}, x, label, reduction);
+}
+template <class T, class L, class Device>
+Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
+                                     Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
+    return cross_entropy_grad(Device{}, x, label, out_grad, reduction);
+}
+
+struct cross_entropy_grad_op;
+
+/// Labels are row numbers of one dim, or probabilities of the shape of x.
+struct cross_entropy_op {
+    static constexpr std::string_view name = "cross_entropy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out>;
+    using grad =
+        grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        Reduction reduction = Reduction::mean;
+
+        static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
+    };
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
+        spec::matrix("cross_entropy: x", x);
+        spec::dense("cross_entropy: label", label);
+        std::int64_t n = x.dims[0];
+        if (label.dims.size() == 2) {
+            n = spec::elementwise("cross_entropy: label", label, x).dims[0];
+        } else {
+            spec::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
+            spec::ids("cross_entropy: label", label);
+            n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
+        }
+        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, n), 0};
+    }
+
+    template <class T, class L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, attributes const& a) {
+        return cross_entropy(exec, x, label, a.reduction);
+    }
+};
+
+struct cross_entropy_grad_op {
+    static constexpr std::string_view name = "cross_entropy_grad";
+    using inputs = slots<slot::x, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = cross_entropy_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& label, VarSpec const& out_grad,
+                                   attributes const& a) {
+        spec::elementwise("cross_entropy_grad: out@GRAD", out_grad, cross_entropy_op::infer(x, label, a));
+        return x;
+    }
+
+    template <class T, class L, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<L, D> const& label, Tensor<T, D> const& out_grad,
+                            attributes const& a) {
+        return cross_entropy_grad(exec, x, label, out_grad, a.reduction);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/mse.hpp: mse, the mean of squared differences.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// (a - b) · factor
+template <class S>
+struct times_difference {
+    S factor;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return product(V(a - b), V(factor));
+    }
+};
+
+/// The same where the factor, twice the gradient of the mean, lies in the memory of a device.
+template <class T>
+struct mse_grad_formula {
+    LossGrads<T> grads;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
+        return times_difference<V>{product(constant<V>(2.0), V(grads(0)))}(a, b);
+    }
+};
+
+}  // namespace detail
+
+/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of 4096 elements, each
+/// in 16 interleaved parts, and added in the same way.
+/// shapes   x [...], y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::mse: a mean has fractions, convert x and y to a type that has them");
+    detail::check_same_shape("y", y, x);
+    detail::ElementLoops<D>::check(exec, x, y);
+    auto out = detail::new_tensor<T>(exec, {1});
+    detail::Totals<D>::mean_square(exec, x.size(), x.data(), y.data(), out.data());
+    return out;
+}
+
+/// The gradients of x and of y: 2 · (x - y) · out_grad / size, and the same with the other sign.
+/// shapes   x [...], y [...], out_grad [1] -> both [...]
+/// errors   ShapeError if the shapes do not match
+/// cost     two reads of both and two writes
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                Tensor<T, D> const& out_grad) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
+    detail::check_same_shape("y", y, x);
+    detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
+    detail::LossGrads<T> const grads{out_grad.data(), Reduction::mean, x.size()};
+    auto const both = [&](auto const& formula) -> std::tuple<Tensor<T, D>, Tensor<T, D>> {
+        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
+    };
+    detail::ElementLoops<D>::check(exec, out_grad);
+    if constexpr (detail::is_cpu<D>) {
+        return both(detail::times_difference<S>{detail::product(detail::constant<S>(2.0), grads(0))});
+    } else {
+        return both(detail::mse_grad_formula<T>{grads});
+    }
+}
+
+template <class T, class Device>
+Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
+    return mse(Device{}, x, y);
+}
+template <class T, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
+                                                          Tensor<T, Device> const& out_grad) {
+    return mse_grad(Device{}, x, y, out_grad);
+}
+
+struct mse_grad_op {
+    static constexpr std::string_view name = "mse_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::y>>;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
+        VarSpec const both = spec::elementwise("mse_grad: y", y, x);
+        spec::elementwise("mse_grad: out@GRAD", out_grad, {VarType::LOD_TENSOR, x.dtype, {1}, 0});
+        return {both, both};
+    }
+
+    template <class T, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
+                                                      Tensor<T, D> const& out_grad) {
+        return mse_grad(exec, x, y, out_grad);
+    }
+};
+
+struct mse_op {
+    static constexpr std::string_view name = "mse";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<mse_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
+        spec::elementwise("mse: y", y, x);
+        return {VarType::LOD_TENSOR, x.dtype, {1}, 0};
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
+        return mse(exec, x, y);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/softmax.hpp: softmax, the numbers of a row as shares of 1.
+
+namespace rowan::inline v0 {
+
+/// exp(x - max) / sum of exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; its `exp` is found by its type. Sums are
+/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN.
+/// shapes   x [n, classes] -> [n, classes]
+/// errors   ShapeError if x is no matrix
+/// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads
+template <class T, device D>
+Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::softmax: integers have no softmax, convert x to a type with fractions");
+    detail::check_rank("x", x, 2);
+    detail::ElementLoops<D>::check(exec, x);
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax(exec, x.shape(0), x.shape(1), x.data(), out.data(), detail::NoRowLoss{});
+    return out;
+}
+
+/// The gradient of x from the result and its gradient: out · (out_grad - sum of out · out_grad), row by row.
+/// shapes   both [n, classes] -> [n, classes]
+/// errors   ShapeError if out is no matrix or the shapes differ
+/// cost     two reads of both and one write of the result, memory for a row of each thread
+template <class T, device D>
+Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");
+    detail::check_rank("out", out, 2);
+    detail::check_same_shape("out_grad", out_grad, out);
+    detail::ElementLoops<D>::check(exec, out, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, out.shape());
+    if (out.size() != 0)
+        detail::MatrixRows<D>::softmax_grad(exec, out.shape(0), out.shape(1), out.data(), out_grad.data(),
+                                            x_grad.data());
+    return x_grad;
+}
+
+template <class T, class Device>
+Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
+    return softmax(Device{}, x);
+}
+template <class T, class Device>
+Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
+    return softmax_grad(Device{}, out, out_grad);
+}
+
+struct softmax_grad_op {
+    static constexpr std::string_view name = "softmax_grad";
+    using inputs = slots<slot::out, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static constexpr unsigned row_inputs = 0b11;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out, VarSpec const& out_grad) {
+        spec::matrix("softmax_grad: out", out);
+        return spec::elementwise("softmax_grad: out@GRAD", out_grad, out);
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
+        return softmax_grad(exec, out, out_grad);
+    }
+};
+
+struct softmax_op {
+    static constexpr std::string_view name = "softmax";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    static constexpr unsigned row_inputs = 0b1;
+    using grad = grad_rule<softmax_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x) {
+        spec::matrix("softmax: x", x);
+        return x;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
+        return softmax(exec, x);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the loss of numbers whose softmax are probabilities.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The loss of a row, from its largest number and the sum of its exponentials.
+template <class T, class I>
+struct SoftmaxLoss {
+    T const* x;
+    I const* label;
+    sum_t<T>* losses;
+    std::size_t classes;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
+        using std::log;
+        auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
+        losses[row] = log(total) - (found - greatest);
+    }
+};
+
+}  // namespace detail
+
+/// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
+/// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
+/// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
+/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// cost     as softmax
+template <class T, id_type I, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
+                                                                  Tensor<I, D> const& label,
+                                                                  Reduction reduction = Reduction::mean) {
+    using S = detail::sum_t<T>;
+    static_assert(!std::integral<S>, "rowan::softmax_with_cross_entropy: integers have no softmax, convert x");
+    detail::check_labels(exec, "x", x, label);
+    std::size_t const n = x.shape(0), classes = x.shape(1);
+    auto softmax = detail::new_tensor<T>(exec, x.shape());
+    auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
+    detail::SoftmaxLoss<T, I> const loss{x.data(), label.data(), losses.data(), classes};
+    if (n != 0) detail::MatrixRows<D>::softmax(exec, n, classes, x.data(), softmax.data(), loss);
+    return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
+}
+
+/// The gradient of x from the softmax: (softmax - 1 where the label is) · out_grad, divided by n for a mean.
+/// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
+/// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
+/// cost     one read of the softmax and one write of the result
+template <class T, id_type I, device D>
+Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                                             Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_with_cross_entropy_grad: integers have no softmax");
+    detail::check_labels(exec, "softmax", softmax, label);
+    std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
+    detail::check_reduced("out_grad", out_grad, reduction, n);
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto x_grad = detail::new_tensor<T>(exec, softmax.shape());
+    detail::LossGrads<T> const grads{out_grad.data(), reduction, n};
+    detail::MatrixRows<D>::label_grad(exec, n, classes, softmax.data(), label.data(), grads, x_grad.data());
+    return x_grad;
+}
+
+template <class T, class I, class Device>
+std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
+                                                                            Tensor<I, Device> const& label,
+                                                                            Reduction reduction = Reduction::mean) {
+    return softmax_with_cross_entropy(Device{}, x, label, reduction);
+}
+template <class T, class I, class Device>
+Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<I, Device> const& label,
+                                                  Tensor<T, Device> const& out_grad,
+                                                  Reduction reduction = Reduction::mean) {
+    return softmax_with_cross_entropy_grad(Device{}, softmax, label, out_grad, reduction);
+}
+
+struct softmax_with_cross_entropy_grad_op;
+
+/// The slot `saved` holds the softmax.
+struct softmax_with_cross_entropy_op {
+    static constexpr std::string_view name = "softmax_with_cross_entropy";
+    using inputs = slots<slot::x, slot::label>;
+    using outputs = slots<slot::out, slot::saved>;
+    using grad = grad_rule<softmax_with_cross_entropy_grad_op, uses<slot::saved, slot::label, grad_of<slot::out>>,
+                           makes<grad_of<slot::x>>>;
+    using attributes = cross_entropy_op::attributes;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& label, attributes const& a) {
+        spec::matrix("softmax_with_cross_entropy: x", x);
+        spec::dense("softmax_with_cross_entropy: label", label);
+        spec::rank("softmax_with_cross_entropy: label", label, 1, "1");
+        spec::ids("softmax_with_cross_entropy: label", label);
+        VarSpec softmax = x;
+        softmax.dims[0] = spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
+        return {VarSpec{VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, softmax.dims[0]), 0}, softmax};
+    }
+
+    template <class T, class I, class D>
+    static std::tuple<Tensor<T, D>, Tensor<T, D>> run(D exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
+                                                      attributes const& a) {
+        return softmax_with_cross_entropy(exec, x, label, a.reduction);
+    }
+};
+
+struct softmax_with_cross_entropy_grad_op {
+    static constexpr std::string_view name = "softmax_with_cross_entropy_grad";
+    using inputs = slots<slot::saved, slot::label, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = cross_entropy_op::attributes;
+
+    static constexpr VarSpec infer(VarSpec const& softmax, VarSpec const& label, VarSpec const& out_grad,
+                                   attributes const& a) {
+        auto const forward = softmax_with_cross_entropy_op::infer(softmax, label, a);
+        spec::elementwise("softmax_with_cross_entropy_grad: out@GRAD", out_grad, forward[0]);
+        return forward[1];
+    }
+
+    template <class T, class I, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
+                            Tensor<T, D> const& out_grad, attributes const& a) {
+        return softmax_with_cross_entropy_grad(exec, softmax, label, out_grad, a.reduction);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/loss.hpp: losses, and what is made of scores.
+
+namespace rowan::inline v0::layer {
+
+/// The mean of the squared differences, over all elements.
+/// shapes   x and y [...] -> [1]
+template <class T, class Device>
+Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
+    return apply<mse_op>({}, x, y);
+}
+
+/// Probabilities of the classes, row by row.
+/// shapes   [n, classes] -> [n, classes]
+template <class T, class Device>
+Var<T, Device> softmax(Var<T, Device> const& x) {
+    return apply<softmax_op>({}, x);
+}
+
+/// The mean over the rows of -log(probability of the label).
+/// shapes   x [n, classes] of probabilities, label [n] -> [1]
+template <class T, id_type I, class Device>
+Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<cross_entropy_op>({}, x, label);
+}
+
+/// The same of scores: cross_entropy(softmax(x), label), without infinities.
+/// shapes   x [n, classes] of scores, label [n] -> [1]
+template <class T, id_type I, class Device>
+Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
+    return apply<softmax_with_cross_entropy_op>({}, x, label);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
+
+namespace rowan::inline v0::detail {
+
+/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
+/// of the first part that fails reaches the caller.
+inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
+    if (parts == 1) return f(0, &exec);
+    Cpu const serial{.threads = 1};
+    Buffer<std::exception_ptr> errors(parts);
+    FreeBlocks* const pool = current_pool();
+    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
+        FreeBlocks* const before = std::exchange(current_pool(), pool);
+        for (std::size_t k = begin; k < end; ++k) {
+            try {
+                f(k, &serial);
+            } catch (...) {
+                errors[k] = std::current_exception();
+            }
+        }
+        current_pool() = before;
+    });
+    for (auto const& error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/rnn.hpp: layer::rnn, a step of layers run over the steps of sequences.
+
+namespace rowan::inline v0::layer {
+
+/// A variable of any element type.
+class AnyVar {
+public:
+    AnyVar() = default;
+    explicit AnyVar(Variable& v) : variable_(&v) {}
+    template <class T, class Device>
+    AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
+    Variable* get() const noexcept { return variable_; }
+
+private:
+    Variable* variable_ = nullptr;
+};
+
+/// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
+/// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
+struct Memory {
+    std::int64_t size = 0;
+    AnyVar like = {};
+};
+
+/// One state, or a list of states.
+template <class T, class Device>
+class States {
+public:
+    States(Var<T, Device> state) : all_{state} {}
+    States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
+    States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
+    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }
+
+private:
+    std::vector<Var<T, Device>> all_;
+};
+
+/// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
+template <class T, class Device>
+struct Step {
+    Var<T, Device> output;
+    std::type_identity_t<States<T, Device>> memory;
+};
+template <class T, class Device>
+Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
+
+/// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
+template <class T, class Device>
+struct Recurrence {
+    Var<T, Device> output;
+    Var<T, Device> last;
+};
+
+/// The same with a state for each of several memories.
+template <class T, class Device>
+struct Recurrences {
+    Var<T, Device> output;
+    std::vector<Var<T, Device>> last;
+};
+
+struct RnnOptions {
+    bool reverse = false;       ///< from the ends of the sequences to their beginnings
+    std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Of the states and the results: the type of x where that has fractions, else float, unless it is named.
+template <class State, class T>
+using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+/// `step(x_t, states)` is called once, to learn what a step is.
+template <class R, class T, class Device, class F>
+layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
+                                         layer::RnnOptions const& options, F const& step) {
+    using layer::Var;
+    Scope& outside = default_scope();
+    auto const block = std::make_shared<RnnBlock>();
+    auto& net = block->net;
+    block->scope = std::make_unique<Scope>(outside);
+    net.scope = block->scope.get();
+    WithdrawnScope refused{net.scope};
+    spec::has_levels("layer::rnn: x", x->spec());
+    auto const levels = static_cast<std::ptrdiff_t>(x->spec().lod_level);
+    if (options.level < -levels || options.level >= levels)
+        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+                         std::string("a level of x, which has ").append(std::to_string(levels)));
+    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
+    block->reverse = options.reverse;
+    block->runs_whole = runs_whole<Device>;
+    VarSpec x_t = x->spec();
+    x_t.lod_level -= block->level + 1;
+    x_t.dims[0] = UNK;
+    net.x = &net.scope->new_var("x", x_t);
+    std::vector<Variable*> inputs{&*x};
+    std::vector<Var<R, Device>> before;
+    for (layer::Memory const& memory : memories) {
+        Variable* const boot = memory.like.get();
+        if (boot != nullptr) {
+            spec::matrix("layer::rnn: memory", boot->spec());
+            if (boot->spec().dtype != dtype<R>::wire)
+                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(tensor_spec<R>({})));
+        }
+        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
+            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+        std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
+        std::string name("before");
+        if (!before.empty()) name.append("_").append(std::to_string(before.size()));
+        before.emplace_back(net.scope->new_var(name, tensor_spec<R>({UNK, size})));
+        block->has_boot.push_back(boot != nullptr);
+        if (boot != nullptr) inputs.push_back(boot);
+    }
+    layer::Step<R, Device> const made = [&] {
+        ScopeGuard const guard(*net.scope);
+        return step(Var<T, Device>(*net.x), before);
+    }();
+    auto const& after = made.memory.all();
+    if (after.size() != before.size())
+        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
+                         std::to_string(before.size()));
+    net.out = &*made.output;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        Variable &first = *before[m], &next = *after[m];
+        if (!(next.spec().dims == first.spec().dims))
+            throw ShapeError("layer::rnn: the width of the state after a step",
+                             next.spec().dims.size() == 2 ? std::to_string(next.spec().dims[1]) : "no number",
+                             std::to_string(first.spec().dims[1]));
+        net.memories.push_back({&first, &next});
+    }
+    net.build();
+    auto const check_rows = [&](Variable const& v) {
+        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
+            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                             "a row for each");
+    };
+    check_rows(*net.out);
+    for (auto const& memory : net.memories) check_rows(*memory.after);
+    block->kernels = LoopKernels::of<R, Device>();
+    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->for_parts = [](void const* device, std::size_t parts,
+                          std::function<void(std::size_t, void const*)> const& f) {
+        if constexpr (std::is_same_v<Device, Cpu>) {
+            run_parts(*static_cast<Cpu const*>(device), parts, f);
+        } else {
+            for (std::size_t k = 0; k < parts; ++k) f(k, device);
+        }
+    };
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
+    refused.scope = nullptr;
+    layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
+    for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `step(x_t, before)` for every step of the sequences of x, longest sequences first, so that no time is spent on padding, and gives
+/// outputs in the order of the input. What of a step needs only x, or is not needed by the next one, is computed for all steps at once,
+/// and so are the gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
+///
+///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
+///         auto now = layer::gru_unit(x_t, before, {.size = 64});
+///         return layer::Step{now, now};
+///     });
+///
+/// A step of a level above the last one has sequences of the levels below, which it may pool, or walk through with a layer of its own.
+/// Batches of 64 sequences and more are cut into parts of at least 32, which threads run at the same time; the parts, and so the bits, do
+/// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
+/// in one part.
+/// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
+/// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
+///          has no size; TypeError if a first state has elements of another type
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
+    using R = rowan::detail::state_t<State, T>;
+    auto const made = rowan::detail::recurrence<R>(
+        x, std::span(&memory, 1), options, [&](auto const& x_t, auto const& before) { return step(x_t, before[0]); });
+    return Recurrence<R, Device>{made.output, made.last[0]};
+}
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, Memory{.size = size}, step, options);
+}
+
+/// The same with several memories: `step(x_t, states)` is given a list of the states, and makes `layer::Step{output, {state, ...}}`.
+template <class State = void, class T, class Device, class F>
+auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
+                   RnnOptions const& options = {}) {
+    return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
+}
+
+/// The outputs alone.
+template <class State = void, class T, class Device, class M, class F>
+requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
+auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memory, step, options).output;
+}
+template <class State = void, class T, class Device, class F>
+auto rnn(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step, RnnOptions const& options = {}) {
+    return rnn_with_last<State>(x, memories, step, options).output;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/sparse/split.hpp: split, a gradient cut by sections of the height, for tables in several parts.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Where sections of these heights end.
+inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
+    if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        if (heights[k] < 0 || heights[k] > height - end) {
+            throw ShapeError("heights[" + std::to_string(k) + "]", std::to_string(heights[k]),
+                             heights[k] < 0
+                                 ? "0 or more"
+                                 : "at most " + std::to_string(height - end) + ", what is left of the height");
+        }
+        ends.push_back(end += heights[k]);
+    }
+    if (end != height) throw ShapeError("sum of heights", std::to_string(end), std::to_string(height));
+    return ends;
+}
+
+}  // namespace detail
+
+/// One gradient per section: part k has the rows from heights[0] + … + heights[k - 1] on, counted from there, in input order.
+///
+///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
+///
+/// shapes   heights [parts], their sum is g.height()
+/// errors   ShapeError if heights are not a flat list, one is negative or they do not add up to g.height()
+/// cost     O(n * (width + log parts))
+template <class T>
+std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
+    std::vector<std::vector<std::int64_t>> rows(heights.size());
+    std::vector<std::vector<std::int64_t>> positions(heights.size());
+    for (std::size_t i = 0; i < g.rows().size(); ++i) {
+        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+        rows[k].push_back(g.rows()[i] - (ends[k] - heights[k]));
+        positions[k].push_back(static_cast<std::int64_t>(i));
+    }
+    std::vector<SelectedRows<T>> parts;
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+        parts.push_back(detail::SelectedRowsAccess::make(heights[k], rows[k], gather(exec, g.value(), positions[k])));
+    }
+    return parts;
+}
+
+template <class T, class Device>
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<>> heights) {
+    return split(Device{}, g, heights);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/split.hpp: split, a tensor cut along one axis.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+[[noreturn]] inline void bad_section(std::size_t k, std::int64_t section, std::int64_t left) {
+    std::string const bound = std::string("at most ").append(std::to_string(left)).append(", what is left of the axis");
+    throw ShapeError(part_name("sections", k), std::to_string(section), section < 0 ? "0 or more" : bound);
+}
+
+[[noreturn]] inline void bad_sum_of_sections(std::int64_t sum, std::int64_t dim) {
+    throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
+}
+
+/// Sections are counts and add up to the dim, if that is known.
+template <class Sections>
+constexpr void check_sections(Sections const& sections, std::int64_t dim) {
+    std::int64_t sum = 0;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        if (sections[k] < 0 || (dim != UNK && sections[k] > dim - sum)) bad_section(k, sections[k], dim - sum);
+        sum += sections[k];
+    }
+    if (dim != UNK && sum != dim) bad_sum_of_sections(sum, dim);
+}
+
+}  // namespace detail
+
+/// Parts of x along an axis: part k has sections[k] of its dim, from sections[0] + … + sections[k - 1] on. Axis -1 is the last one.
+///
+///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
+///
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
+/// errors   ValueError if x has no such axis; ShapeError if sections are not a flat list, one is negative or they do not add up to the dim
+/// cost     one read and one write of every element
+template <class T, device D>
+std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
+                                std::int64_t axis = 0) {
+    detail::ElementLoops<D>::check(exec, x);
+    std::size_t const at = detail::checked_axis(axis, x.dimension());
+    if (sections.shape().size() != 1) throw ShapeError("sections rank", std::to_string(sections.shape().size()), "1");
+    detail::check_sections(sections, static_cast<std::int64_t>(x.shape(at)));
+    return detail::cut_along(exec, x, at, sections);
+}
+
+template <class T, class Device>
+std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
+                                     std::int64_t axis = 0) {
+    return split(Device{}, x, sections, axis);
+}
+
+struct split_grad_op;
+
+/// The slot `out` holds all parts, as a std::vector.
+struct split_op {
+    static constexpr std::string_view name = "split";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    struct attributes {
+        std::vector<std::int64_t> sections;
+        std::int64_t axis = 0;
+
+        static constexpr auto fields =
+            std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
+    };
+
+    static constexpr bool row_wise(attributes const& a) { return a.axis > 0; }
+
+    static constexpr std::vector<VarSpec> infer(VarSpec const& x, attributes const& a) {
+        spec::dense("split: x", x);
+        std::size_t const at = detail::checked_axis(a.axis, x.dims.size());
+        detail::check_sections(a.sections, x.dims[at]);
+        std::vector<VarSpec> parts;
+        for (std::int64_t const section : a.sections) {
+            parts.push_back(x);
+            parts.back().dims[at] = section;
+            if (at == 0) parts.back().lod_level = 0;
+        }
+        return parts;
+    }
+
+    template <class T, class D>
+    static std::vector<Tensor<T, D>> run(D exec, Tensor<T, D> const& x, attributes const& a) {
+        return split(exec, x, a.sections, a.axis);
+    }
+};
+
+/// Puts the gradients of the parts together.
+struct split_grad_op {
+    static constexpr std::string_view name = "split_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    using attributes = split_op::attributes;
+
+    static constexpr VarSpec infer(std::span<VarSpec const> out_grad, attributes const& a) {
+        return concat_op::infer(out_grad, {a.axis});
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, std::vector<Tensor<T, D>> const& out_grad, attributes const& a) {
+        return concat(exec, out_grad, a.axis);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/split.hpp: layer::split, a value cut along one axis.
+
+namespace rowan::inline v0::layer {
+
+/// Parts along an axis, part k with sections[k] of its dim; axis -1 is the last one.
+///     auto const parts = layer::split(x, {2, 3}, 1);      // of x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
+/// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
+///          known, when the net runs
+template <class T, class Device>
+std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
+    std::vector<Var<T, Device>> parts;
+    for (Variable* const part : default_scope().new_op<split_op, Device, T>({&*x}, {std::move(sections), axis}).outputs)
+        parts.push_back(Var<T, Device>(*part));
+    return parts;
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The gates of one step, the next cell and state.
+template <class T>
+struct LstmStep {
+    T const *x, *hidden, *c_prev;
+    T *saved, *h, *c;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T* const keep = saved + row * 5 * size + k;
+        V const i = logistic(gate<V>(row, 0, k)), f = logistic(gate<V>(row, 1, k));
+        V const u = hyperbolic_tangent(gate<V>(row, 2, k)), o = logistic(gate<V>(row, 3, k));
+        V const now = product(f, load<V>(c_prev + row * size + k)) + product(i, u);
+        V const t = hyperbolic_tangent(now);
+        store(i, keep);
+        store(f, keep + size);
+        store(u, keep + 2 * size);
+        store(o, keep + 3 * size);
+        store(t, keep + 4 * size);
+        store(now, c + row * size + k);
+        store(product(o, t), h + row * size + k);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V gate(std::size_t row, std::size_t j, std::size_t k) const {
+        std::size_t const at = (row * 4 + j) * size + k;
+        return V(load<V>(x + at) + load<V>(hidden + at));
+    }
+};
+
+/// The gradients that reach the gates and the cell before.
+template <class T>
+struct LstmGradStep {
+    T const *saved, *c_prev, *h_grad, *c_grad;
+    T *x_grad, *c_prev_grad;
+    std::size_t size;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void at(std::size_t row, std::size_t k) const {
+        T const* const keep = saved + row * 5 * size + k;
+        T* const xs = x_grad + row * 4 * size + k;
+        std::size_t const here = row * size + k;
+        V const one = constant<V>(1.0);
+        V const i = load<V>(keep), f = load<V>(keep + size);
+        V const u = load<V>(keep + 2 * size), o = load<V>(keep + 3 * size);
+        V const t = load<V>(keep + 4 * size), dh = load<V>(h_grad + here);
+        V const dc = load<V>(c_grad + here) + product(product(dh, o), V(one - product(t, t)));
+        store(product(product(dc, u), slope(i)), xs);
+        store(product(product(dc, load<V>(c_prev + here)), slope(f)), xs + size);
+        store(product(product(dc, i), V(one - product(u, u))), xs + 2 * size);
+        store(product(product(dh, t), slope(o)), xs + 3 * size);
+        store(product(dc, f), c_prev_grad + here);
+    }
+
+    /// of a sigmoid whose value is y
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static V slope(V const& y) {
+        return product(y, V(constant<V>(1.0) - y));
+    }
+};
+
+}  // namespace detail
+
+/// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
+///     i = sigmoid(g_i);  f = sigmoid(g_f);  u = tanh(g_u);  o = sigmoid(g_o);  c = f · c_prev + i · u;  h = o · tanh(c)
+/// `x` is the input's part of the gates, one product for the inputs of all steps.
+/// shapes   x [n, 4 · size] in the order i, f, u, o, which is PyTorch's; h_prev and c_prev [n, size], w [size, 4 · size], b [4 · size]
+///          -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
+/// errors   ShapeError if shapes do not match
+/// cost     8 · n · size² operations, one pass over the gates
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
+                                                               Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                                                               Tensor<T, D> const& w, Tensor<T, D> const& b) {
+    detail::check_cell(4, x, h_prev, w);
+    std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
+    detail::check_rows_like("c_prev", c_prev, n, size);
+    detail::ElementLoops<D>::check(exec, x, c_prev);
+    auto const hidden = fc(exec, h_prev, w, b);
+    auto h = detail::new_tensor<T>(exec, {n, size});
+    auto c = detail::new_tensor<T>(exec, {n, size});
+    auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
+    detail::LstmStep<T> const step{x.data(), hidden.data(), c_prev.data(), saved.data(), h.data(), c.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(h), std::move(c), std::move(saved)};
+}
+
+/// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
+/// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
+/// errors   ShapeError if shapes do not match
+template <class T, device D>
+std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
+                                                      Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                                                      Tensor<T, D> const& c_grad) {
+    detail::check_rank("c_prev", c_prev, 2);
+    std::size_t const n = c_prev.shape(0), size = c_prev.shape(1);
+    detail::check_rows_like("saved", saved, n, 5 * size);
+    detail::check_rows_like("h_grad", h_grad, n, size);
+    detail::check_rows_like("c_grad", c_grad, n, size);
+    detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
+    auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
+    auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
+    detail::LstmGradStep<T> const step{saved.data(),  c_prev.data(),      h_grad.data(), c_grad.data(),
+                                       x_grad.data(), c_prev_grad.data(), size};
+    detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
+    return {std::move(x_grad), std::move(c_prev_grad)};
+}
+
+struct lstm_unit_grad_op {
+    static constexpr std::string_view name = "lstm_unit_grad";
+    using inputs = slots<slot::saved, slot::c_prev, grad_of<slot::h>, grad_of<slot::c>>;
+    using outputs = slots<grad_of<slot::x>, grad_of<slot::c_prev>>;
+    static constexpr unsigned row_inputs = 0b1111;
+    using grad = no_grad;
+
+    static constexpr std::array<VarSpec, 2> infer(VarSpec const&, VarSpec const& c_prev, VarSpec const&,
+                                                  VarSpec const&) {
+        VarSpec gates = c_prev;
+        if (gates.dims[1] != UNK) gates.dims[1] *= 4;
+        return {gates, c_prev};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& saved, Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
+                    Tensor<T, D> const& c_grad) {
+        return lstm_unit_grad(exec, saved, c_prev, h_grad, c_grad);
+    }
+};
+
+/// See lstm_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+struct lstm_unit_op {
+    static constexpr std::string_view name = "lstm_unit";
+    using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
+    using outputs = slots<slot::h, slot::c, slot::saved>;
+    static constexpr unsigned row_inputs = 0b00111;
+    using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
+                            grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
+                            grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
+                            grad_rule<sum_rows_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+
+    static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
+                                                  VarSpec const& w, VarSpec const& b) {
+        detail::infer_cell(4, x, h_prev, w, b);
+        static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
+        VarSpec h = x, saved = x;
+        h.dims[1] = h_prev.dims[1];
+        saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 5 * h_prev.dims[1];
+        return {h, h, saved};
+    }
+
+    template <class T, class D>
+    static auto run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
+                    Tensor<T, D> const& w, Tensor<T, D> const& b) {
+        return lstm_unit(exec, x, h_prev, c_prev, w, b);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with parameters of its own.
+
+namespace rowan::inline v0::layer {
+
+using LstmOptions = CellOptions;
+
+/// A step, see rowan::lstm_unit. The state is the output and the cell side by side, so a layer of `size` has a memory of 2 · size:
+///     auto h = layer::rnn(x, 2 * 64, [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
+/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, the gates in the order input, forget, cell, output, as
+/// PyTorch's transposed.
+/// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
+template <class T, class Device>
+Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
+    detail::Gates<T, Device> const gates(4, x, options);
+    auto const parts = split(before, {options.size, options.size}, 1);
+    auto const& made =
+        default_scope()
+            .new_op<lstm_unit_op, Device, T, T, T, T, T>({&*gates.x, &*parts[0], &*parts[1], &*gates.w, &*gates.b})
+            .outputs;
+    Var<T, Device> const h(*made[0]);
+    return {h, concat({h, Var<T, Device>(*made[1])}, 1)};
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
+
+namespace rowan::inline v0::layer {
+
+struct WhileOptions {
+    std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
+};
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+struct loop_state {
+    static constexpr bool value = false;
+};
+template <class T, class Device>
+struct loop_state<layer::Var<T, Device>> {
+    static constexpr bool value = true;
+    using element = T;
+    using device = Device;
+};
+template <class T, class Device>
+struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
+
+/// Of gradients: that of the first state that has fractions, else float.
+template <class... T>
+struct gradient_element {
+    using type = float;
+};
+template <class T, class... More>
+struct gradient_element<T, More...> {
+    using type =
+        typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
+};
+
+inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+    std::string const field =
+        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    spec::same_dtype(field.c_str(), after, before);
+    static_cast<void>(spec::same_dims(field.c_str(), after, before));
+    if (after.lod_level != before.lod_level)
+        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+}
+
+/// A loop with these first states. An iteration's states are variables of its own scope.
+inline std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                              layer::WhileOptions const& options) {
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+    auto block = std::make_shared<WhileBlock>();
+    block->max_iterations = options.max_iterations;
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    for (Variable const* v : first) {
+        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
+            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
+        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
+        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+    }
+    return block;
+}
+
+/// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
+template <class R, class Device>
+Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
+    auto& net = block->net;
+    for (std::size_t k = 0; k < net.states.size(); ++k)
+        check_state(k, net.states[k].after->spec(), net.states[k].before->spec());
+    net.build();
+    block->gradient_dtype = dtype<R>::wire;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->holds = [](void const* device, Value const& v) {
+        auto const& flag = v.get<LoDTensor<bool, Device>>().value();
+        if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
+        return first_element(*static_cast<Device const*>(device), flag);
+    };
+    std::vector<Variable*> inputs(first.begin(), first.end());
+    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    return outside.new_op(while_code, std::move(inputs), block);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+/// Runs `body` as long as `condition` holds, both of which are called once, with the states, to learn what an iteration is: the states
+/// after the last iteration. A state is a Var or an Array. The gradient flows through all iterations, and that of a table that is looked up
+/// in one stays row-sparse.
+///
+///     auto [i, x] = layer::while_loop(
+///         std::tuple(layer::fill<std::int64_t>({1}, 0), x0),
+///         [](auto i, auto) { return layer::less(i, 10); },
+///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
+///
+/// The body gives a tuple of as many states of the same types; a single one may stand alone. Parameters that are made in it belong to all
+/// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
+/// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
+/// shapes   those of the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; when the net runs, ValueError after
+///          options.max_iterations
+/// cost     a gradient keeps what it needs of every iteration; without one, memory does not grow with their number
+template <class Condition, class Body, class... State>
+std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
+                                WhileOptions const& options = {}) {
+    namespace d = rowan::detail;
+    static_assert(sizeof...(State) > 0 && (d::loop_state<State>::value && ...),
+                  "rowan::layer::while_loop: the states are a std::tuple of layer::Var and layer::Array");
+    using Device = typename d::loop_state<std::tuple_element_t<0, std::tuple<State...>>>::device;
+    using R = typename d::gradient_element<typename d::loop_state<State>::element...>::type;
+    Scope& outside = default_scope();
+    std::vector<Variable*> const inputs =
+        std::apply([](State const&... s) { return std::vector<Variable*>{&*s...}; }, first);
+    auto const block = d::begin_loop(outside, inputs, options);
+    auto& net = block->net;
+    d::WithdrawnScope refused{net.scope};
+    {
+        ScopeGuard const guard(*net.scope);
+        auto const before = [&]<std::size_t... k>(std::index_sequence<k...>) {
+            return std::tuple<State...>{State(*net.states[k].before)...};
+        }
+        (std::index_sequence_for<State...>{});
+        Var<bool, Device> const holds = std::apply(condition, before);
+        auto const after = d::as_tuple(std::apply(body, before));
+        static_assert(std::is_same_v<std::remove_const_t<decltype(after)>, std::tuple<State...>>,
+                      "rowan::layer::while_loop: the body must give as many states as it is given, of the same types");
+        net.condition = &*holds;
+        std::size_t k = 0;
+        std::apply([&](State const&... s) { ((net.states[k++].after = &*s), ...); }, after);
+    }
+    Operator& op = d::finish_loop<R, Device>(outside, block, inputs);
+    refused.scope = nullptr;
+    return [&]<std::size_t... k>(std::index_sequence<k...>) { return std::tuple<State...>{State(*op.outputs[k])...}; }
+    (std::index_sequence_for<State...>{});
+}
+
+/// With one state.
+template <class State, class Condition, class Body>
+requires(rowan::detail::loop_state<State>::value) State
+    while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
+    return std::get<0>(while_loop(std::tuple<State>(first), condition, body, options));
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences.
+
+namespace rowan::inline v0::layer {
+
+/// What `f` makes of each element of the sequences of a level of x: a row, or a sequence of the levels below. It is a recurrent layer
+/// without a memory: what `f` does row by row is done for all elements at once.
+///
+///     auto sentences = layer::map_fn(texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
+///
+/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to that one, and those that `f` makes below
+/// errors   those of layer::rnn
+template <class T, class Device, class F>
+auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
+    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
+    auto const step = [&](Var<T, Device> const& x_t, auto const&) {
+        return Step<R, Device>{f(x_t), std::vector<Var<R, Device>>{}};
+    };
+    return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
+}
+
+/// What `f` makes of every slot of an array, one after the other.
+/// errors   those of layer::while_loop
+template <class T, class Device, class F>
+auto map_fn(Array<T, Device> const& array, F const& f) {
+    using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
+    using Index = Var<std::int64_t, Device>;
+    auto const size = array_size(array);
+    auto const slot =
+        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
+    Array<R, Device> const none(
+        *default_scope().new_op(rowan::detail::array_code<R, Device>::create, {}, slot).outputs[0]);
+    auto const made = while_loop(
+        std::tuple(fill<std::int64_t, Device>({1}, 0), none),
+        [&](Index const& i, auto const&) { return less(i, size); },
+        [&](Index const& i, Array<R, Device> const& results) {
+            Var<R, Device> const y = f(array_read(array, i));
+            *slot = rowan::detail::array_of(y->spec());
+            none->settle(*slot);
+            results->settle(*slot);
+            return std::tuple(scale(i, 1, 1), array_write(results, i, y));
+        });
+    return std::get<1>(made);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/matmul.hpp: layer::matmul, the product of two matrices.
+
+namespace rowan::inline v0::layer {
+
+/// The product x · y, one of them transposed where its flag says so. For a product with a weight of its own, see layer::fc.
+///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
+/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
+/// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+template <class T, class Device>
+Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
+                      bool transpose_y = false) {
+    if (transpose_x && transpose_y)
+        throw ValueError("transpose_y", 1, "0 where x is transposed: transpose the product of y and x instead");
+    if (transpose_x) return apply<mul_tn_op>({}, x, y);
+    if (transpose_y) return apply<mul_nt_op>({}, x, y);
+    return apply<mul_op>({}, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/detail/step_program.hpp: StepProgram, the operators of a step that a program made before it named the recurrent layer.
+
+namespace rowan::inline v0::detail {
+
+/// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
+struct add_to_op : add_op {
+    static constexpr std::string_view name = "add_to";
+};
+
+/// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
+class StepProgram {
+public:
+    /// errors   GraphError if the result depends neither on the step's input nor on a memory, or a memory is added to twice
+    explicit StepProgram(Variable& result) : result_(result) {
+        std::unordered_set<Variable const*> within;
+        for (Operator* const op : trace(std::array{&result})) {
+            bool inside = false;
+            for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+                Variable* const v = op->inputs[i];
+                bool const is_memory = i == 0 && op->code->name == add_to_op::name;
+                if (is_memory && !is_placeholder(*v))
+                    throw GraphError("layer::add_to: the memory is that of another recurrent layer");
+                if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
+                inside = inside || is_placeholder(*v) || within.contains(v);
+                if (!is_memory) continue;
+                if (std::ranges::find(memories_, v) != memories_.end())
+                    throw GraphError("layer::add_to: a memory of a step is added to twice");
+                memories_.push_back(v);
+                sums_.push_back(op->outputs[0]);
+            }
+            if (!inside) continue;
+            if (op->code == &rnn_code)
+                throw GraphError(
+                    "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
+            order_.push_back(op);
+            within.insert(op->outputs.begin(), op->outputs.end());
+        }
+        for (Variable const* memory : memories_) inputs_.erase(memory);
+        if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
+            throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
+        if (order_.empty())
+            throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
+    }
+
+    std::span<Variable* const> memories() const { return memories_; }
+
+    /// The dims that memories have, which follow from those of the input.
+    /// errors   ShapeError if they do not follow, or what infer says of inputs that do not fit
+    std::vector<VarSpec> memory_specs(VarSpec const& input) const {
+        std::unordered_map<Variable const*, VarSpec> specs;
+        for (Variable const* v : inputs_) specs.emplace(v, input);
+        for (Variable const* v : memories_) specs.emplace(v, v->spec());
+        for (std::size_t round = 0; round <= memories_.size(); ++round) {
+            for (Operator const* op : order_) {
+                std::vector<VarSpec> in;
+                for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
+                auto const made = op->code->infer(in, op->attributes.get());
+                for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
+            }
+            for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
+        }
+        std::vector<VarSpec> result;
+        for (Variable const* v : memories_) {
+            VarSpec const& spec = specs.at(v);
+            if (spec.dims.size() != 2 || spec.dims[1] == UNK)
+                throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
+            result.push_back(spec);
+        }
+        return result;
+    }
+
+    /// The same operators once more, in the default scope: the result, and what each memory holds in the next step.
+    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const {
+        std::unordered_map<Variable const*, Variable*> now;
+        for (Variable const* v : inputs_) now.emplace(v, &input);
+        for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
+        auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
+        for (Operator const* op : order_) {
+            std::vector<Variable*> in;
+            for (Variable* const v : op->inputs) in.push_back(of(v));
+            for (Variable* const v : in) {
+                if (!v->set_width) continue;
+                v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
+                v->set_width = nullptr;
+            }
+            Operator const& copy = default_scope().new_op(*op->code, std::move(in), op->attributes);
+            for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
+        }
+        std::vector<Variable*> after;
+        for (Variable* const v : sums_) after.push_back(of(v));
+        return {of(&result_), after};
+    }
+
+private:
+    Variable& result_;
+    std::vector<Operator*> order_;
+    std::vector<Variable*> memories_, sums_;
+    std::unordered_set<Variable const*> inputs_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/sequence_pool.hpp: sequence_pool_op, one row for each sequence, as an operator.
+
+namespace rowan::inline v0 {
+
+struct SequencePoolOptions {
+    Pool pool = Pool::sum;
+    double pad_value = 0;  ///< the row of an empty sequence
+
+    static constexpr auto fields =
+        std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
+};
+
+struct sequence_pool_grad_op {
+    static constexpr std::string_view name = "sequence_pool_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequencePoolOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, SequencePoolOptions const& = {}) { return x; }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<T, D> const& out_grad,
+                               SequencePoolOptions const& options) {
+        return sequence_pool_grad(exec, x, out_grad.value(), options.pool);
+    }
+};
+
+/// See sequence_pool.
+struct sequence_pool_op {
+    static constexpr std::string_view name = "sequence_pool";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using attributes = SequencePoolOptions;
+    using grad = grad_rule<sequence_pool_grad_op>;
+    static constexpr bool row_wise = true;
+
+    static constexpr VarSpec infer(VarSpec const& x, SequencePoolOptions const& = {}) {
+        spec::dense("sequence_pool: x", x);
+        spec::has_rows("sequence_pool: x", x);
+        spec::has_levels("sequence_pool: x", x);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        --out.lod_level;
+        return out;
+    }
+
+    template <class T, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, SequencePoolOptions const& options = {}) {
+        return sequence_pool(exec, x, options.pool, options.pad_value);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_pool.hpp: layer::sequence_pool, one row for each sequence.
+
+namespace rowan::inline v0::layer {
+
+/// The sum, mean, … of the rows of each sequence.
+/// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+template <class T, class Device>
+Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
+    return apply<sequence_pool_op>(options, x);
+}
+template <class T, class Device>
+Var<T, Device> sequence_first(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pool::first});
+}
+template <class T, class Device>
+Var<T, Device> sequence_last(Var<T, Device> const& x) {
+    return sequence_pool(x, {Pool::last});
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/rnn_program.hpp: layer::rnn as the design documents write it, whose step is an expression of a memory and the input.
+
+namespace rowan::inline v0::layer {
+
+/// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
+/// state of each sequence after its last step, [sequences, width].
+template <class T = float, class Device = Cpu>
+Var<T, Device> tensor() {
+    return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
+}
+
+/// Within a step: the memory plus x, which the memory is in the next step.
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
+    return apply<rowan::detail::add_to_op>({}, memory, x);
+}
+/// nullptr stands for the step's input.
+template <class T, class Device>
+Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
+    return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
+}
+
+template <class T = float, class Device = Cpu>
+struct RnnProgram {
+    Var<T, Device> input;       ///< with levels of sequences
+    Var<T, Device> step_net;    ///< a row for a row of the input
+    bool concat_output = true;  ///< give the rows of all steps, and not only those of the last ones
+    bool reverse = false;       ///< from the ends of the sequences to their beginnings
+};
+
+/// A recurrent layer whose step is what lies between its memories and `step_net`:
+///
+///     auto memory = layer::tensor();
+///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
+///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
+///
+/// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
+/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
+///          memory that nothing is added to, or one of another layer
+template <class T = float, class Device = Cpu>  // braces are a program of floats
+Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
+    rowan::detail::StepProgram const step(*program.step_net);
+    spec::has_levels("layer::rnn: input", program.input->spec());
+    VarSpec input = program.input->spec();
+    input.dims[0] = UNK;
+    input.lod_level = 0;
+    std::vector<Memory> memories;
+    for (VarSpec const& memory : step.memory_specs(input)) memories.push_back({.size = memory.dims[1]});
+    auto const made =
+        rowan::detail::recurrence<T>(program.input, std::span<Memory const>(memories), {.reverse = program.reverse},
+                                     [&](auto const& x_t, auto const& before) {
+                                         std::vector<Variable*> states;
+                                         for (auto const& state : before) states.push_back(&*state);
+                                         auto const [result, next] = step.replay(*x_t, states);
+                                         std::vector<Var<T, Device>> after;
+                                         for (Variable* const v : next) after.emplace_back(*v);
+                                         return Step<T, Device>{Var<T, Device>(*result), std::move(after)};
+                                     });
+    for (std::size_t m = 0; m < memories.size(); ++m)
+        default_scope().write_to(*made.output->writers()[0], m, *step.memories()[m]);
+    if (program.concat_output) return made.output;
+    return program.reverse ? sequence_first(made.output) : sequence_last(made.output);
+}
+}  // namespace rowan::inline v0::layer
+
+// rowan/sequence/sequence_expand.hpp: sequence_expand, each row or sequence repeated as often as another sequence is long.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Instance i of x, which is rows [rows[i], rows[i + 1]), goes times[i + 1] - times[i] times to the rows from starts[i] on.
+struct Expansion {
+    std::span<std::int64_t const> times;
+    std::vector<std::int64_t> rows;
+    std::vector<std::int64_t> starts;
+    Lod lod;  // of the result
+
+    std::size_t length(std::size_t i) const { return length_at(rows, i); }
+    std::size_t repeats(std::size_t i) const { return length_at(times, i); }
+
+    /// One level below: what sequences [at[i], at[i + 1]) cover.
+    static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
+        for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
+    }
+
+    /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const {
+        constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
+        std::vector<std::int64_t> result{0};
+        result.reserve(at.size());
+        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+            std::int64_t const one = at[i + 1] - at[i];
+            std::int64_t const k = times[i + 1] - times[i];
+            if (one != 0 && k > (limit - result.back()) / one) {
+                throw ShapeError("x[" + std::to_string(i) + "] expanded",
+                                 std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
+                                 "at most 2^60 in all");
+            }
+            result.push_back(result.back() + k * one);
+        }
+        return result;
+    }
+};
+
+template <class T, class D>
+Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> const& given) {
+    x.check();
+    check_levels("lod", lod);
+    std::size_t const level = given.value_or(lod.levels() - 1);
+    Expansion e;
+    e.times = lod[level];
+    std::size_t const n = e.times.size() - 1;
+    if (x.size() != n)
+        throw ShapeError("x.size()", std::to_string(x.size()),
+                         std::to_string(n) + ", the number of sequences of level " + std::to_string(level));
+    std::vector<std::int64_t> at(n + 1);
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    if (x.lod().empty()) {
+        e.rows = std::move(at);
+        e.starts.assign(e.times.begin(), e.times.end());
+        e.lod = lod.slice_levels(level, level + 1);
+        return e;
+    }
+    std::vector<std::size_t> sizes;
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        sizes.push_back(static_cast<std::size_t>(e.sums(at).back()));
+        Expansion::descend(x.lod()[l], at);
+    }
+    e.rows = at;
+    e.starts = e.sums(at);
+    auto const levels = std::make_shared<std::vector<std::vector<std::int64_t>>>();
+    std::iota(at.begin(), at.end(), std::int64_t{0});
+    for (std::size_t l = 0; l < x.lod().levels(); ++l) {
+        auto const offsets = x.lod()[l];
+        auto& out = levels->emplace_back();
+        out.reserve(sizes[l] + 1);
+        out.push_back(0);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (at[i] == at[i + 1]) continue;
+            for (std::size_t k = 0; k < e.repeats(i); ++k) {
+                for (auto q = static_cast<std::size_t>(at[i]); q < static_cast<std::size_t>(at[i + 1]); ++q)
+                    out.push_back(out.back() + offsets[q + 1] - offsets[q]);
+            }
+        }
+        Expansion::descend(offsets, at);
+    }
+    e.lod = LodAccess::make(levels, *levels);
+    return e;
+}
+
+/// How a device repeats rows, and sums the repeats.
+template <class D>
+struct SequenceExpansion;
+
+template <>
+struct SequenceExpansion<Cpu> {
+    template <class T>
+    static void expand(Cpu exec, Expansion const& e, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                if (e.length(i) == 0) continue;
+                detail::repeat(rows + static_cast<std::size_t>(e.rows[i]) * width, e.length(i) * width, e.repeats(i),
+                               out + static_cast<std::size_t>(e.starts[i]) * width);
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, Expansion const& e, std::size_t width, T const* out_grad, T* x_grad) {
+        using S = sum_t<T>;
+        for_sequences(exec, e.starts, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(out_grad, width, longest_of(e.times, i, end));
+            std::vector<std::int64_t> positions;
+            for (; i < end; ++i) {
+                T* to = x_grad + static_cast<std::size_t>(e.rows[i]) * width;
+                std::size_t const length = e.length(i);
+                if (length == 0) continue;
+                if (e.repeats(i) == 0) {
+                    std::fill_n(to, length * width, zero<T>());
+                    continue;
+                }
+                positions.resize(e.repeats(i));
+                for (std::size_t k = 0; k < positions.size(); ++k)
+                    positions[k] = e.starts[i] + static_cast<std::int64_t>(k * length);
+                for (std::size_t r = 0; r < length; ++r, to += width) {
+                    copy_lanes<S>(width, sum(positions.data(), positions.size(), 0), to);
+                    for (auto& p : positions) ++p;
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Repeats instance i of x once for each element of sequence i of a level of `lod`, which is the last unless given. An instance is a
+/// row, or where x has levels a sequence of the first, with all that is below it.
+///
+///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
+///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
+///
+/// shapes   x of as many instances as the level has sequences -> without levels [elements of the level, ...] with that level, else with
+///          the levels of x
+/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError if lod has no
+///          such level
+/// cost     one read of x and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
+                                std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(e.starts.back());
+    auto result = detail::new_tensor<T>(exec, shape);
+    detail::SequenceExpansion<D>::expand(exec, e, x.value().row_size(), x.value().data(), result.data());
+    return {std::move(result), e.lod};
+}
+
+/// The adjoint of sequence_expand: each row of x gets the sum of its repeats, formed in their order and blocks of 64. Of x only shape and
+/// levels matter.
+/// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
+/// errors   as sequence_expand, and ShapeError if out_grad has another shape
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                     LoDTensor<T, D> const& x, Lod const& lod, std::optional<std::size_t> level = {}) {
+    auto const e = detail::make_expansion(x, lod, level);
+    detail::check_height("out_grad", out_grad, e.starts.back());
+    detail::check_trailing("out_grad", out_grad, x.shape());
+    auto x_grad = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceExpansion<D>::grad(exec, e, x_grad.row_size(), out_grad.data(), x_grad.data());
+    return {std::move(x_grad), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
+                                     std::optional<std::size_t> level = {}) {
+    return sequence_expand(Device{}, x, lod, level);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
+                                          LoDTensor<T, Device> const& x, Lod const& lod,
+                                          std::optional<std::size_t> level = {}) {
+    return sequence_expand_grad(Device{}, out_grad, x, lod, level);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated as often as another input's sequences are long.
+
+namespace rowan::inline v0 {
+
+struct SequenceExpandOptions {
+    std::optional<std::size_t> level = {};  ///< of y; the last unless given
+
+    static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
+};
+
+struct sequence_expand_grad_op {
+    static constexpr std::string_view name = "sequence_expand_grad";
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // of x the shape alone, of y the levels
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = SequenceExpandOptions;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const&, VarSpec const&,
+                                   SequenceExpandOptions const& = {}) {
+        return x;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               LoDTensor<T, D> const& out_grad, SequenceExpandOptions const& options = {}) {
+        return sequence_expand_grad(exec, out_grad.value(), x, y.lod(), options.level);
+    }
+};
+
+/// See sequence_expand, for the levels of y.
+struct sequence_expand_op {
+    static constexpr std::string_view name = "sequence_expand";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using attributes = SequenceExpandOptions;
+    using grad = grad_rule<sequence_expand_grad_op>;
+
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y, SequenceExpandOptions const& = {}) {
+        spec::dense("sequence_expand: x", x);
+        spec::has_rows("sequence_expand: x", x);
+        spec::has_levels("sequence_expand: y", y);
+        VarSpec out = x;
+        out.dims[0] = UNK;
+        if (out.lod_level == 0) out.lod_level = 1;
+        return out;
+    }
+
+    template <class T, class U, class D>
+    static LoDTensor<T, D> run(D exec, LoDTensor<T, D> const& x, LoDTensor<U, D> const& y,
+                               SequenceExpandOptions const& options = {}) {
+        return sequence_expand(exec, x, y.lod(), options.level);
+    }
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated as often as sequences are long.
+
+namespace rowan::inline v0::layer {
+
+/// Row k of x, or where x has levels its sequence k, as often as sequence k of y is long; y gives its levels alone.
+///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
+/// Of y there is no gradient: if it depended on a parameter, training would refuse the net. Take what is fed, such as ids.
+/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has none
+/// errors   ShapeError if y has no levels; when the net runs, ShapeError if x has another number of rows or sequences
+template <class T, class U, class Device>
+Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
+                               SequenceExpandOptions const& options = {}) {
+    return apply<sequence_expand_op>(options, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/sum_rows.hpp: layer::sum_rows, the sum of all rows.
+
+namespace rowan::inline v0::layer {
+
+/// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
+/// shapes   x [n, ...] -> [...]
+/// errors   ShapeError if x has no rows
+template <class T, class Device>
+Var<T, Device> sum_rows(Var<T, Device> const& x) {
+    return apply<sum_rows_op>({}, x);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/train.hpp: train, parameters from batches.
+
+#include <chrono>
+
+namespace rowan::inline v0 {
+
+/// What a callback hears of a batch.
+struct BatchReport {
+    std::int64_t epoch;  ///< from 0 on
+    std::int64_t batch;  ///< of the epoch, from 0 on
+    double cost;
+};
+
+/// Of a net on a device.
+template <class Device>
+struct TrainOptionsOn {
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< Sgd{} unless given
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< other ones for parameters of these names
+    layer::GradientClipOn<Device> clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};            ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;
+    bool progress = false;                                  ///< a line on the standard error output for every epoch
+    std::uint64_t seed = 0;                                 ///< of the first values of parameters, and of dropout
+    Device exec = {};                                       ///< how many threads, or which stream
+    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
+    std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
+    Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
+};
+using TrainOptions = TrainOptionsOn<Cpu>;
+
+/// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
+///
+///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
+///
+/// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds. On a device every batch is waited for
+/// once, for its cost; bad ids are found then. What is returned is in the device's memory.
+/// shapes   cost [1]
+/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable or brings one that
+///          no layer::data has declared; TypeError and ShapeError if it brings another element type, rank, dim or number of levels than
+///          declared; ValueError if the cost of a batch is not finite, or an optimizer refuses one of its options. The parameters are
+///          then as they were before that batch, all of them, and stay with the variables
+/// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
+template <class T, class Device, class Reader>
+Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
+                 TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
+                                       options.clip, options.schedule);
+    trainer.begin(options.seed, options.resume, options.exec);
+    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+        auto const start = std::chrono::steady_clock::now();
+        std::int64_t batch = 0;
+        double sum = 0;
+        for (Feeds const& feeds : reader(epoch)) {
+            double const value = trainer.step(feeds, options.exec);
+            sum += value;
+            if (options.on_batch) options.on_batch({epoch, batch, value});
+            ++batch;
+        }
+        if (options.on_epoch) options.on_epoch(epoch, trainer.parameters(options.exec));
+        if (!options.progress) continue;
+        std::chrono::duration<double> const seconds = std::chrono::steady_clock::now() - start;
+        std::fprintf(stderr, "epoch %lld: mean cost %g over %lld batches, %.3f s\n", static_cast<long long>(epoch + 1),
+                     sum / static_cast<double>(std::max<std::int64_t>(batch, 1)), static_cast<long long>(batch),
+                     seconds.count());
+    }
+    return trainer.parameters(options.exec);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's own operators.
+
+namespace rowan::inline v0 {
+
+/// All operators of rowan but those that are templates of an element type (cast_op<To>, fill_op<T>): `builtin_ops::with<...>` adds them.
+using builtin_ops =
+    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
+             clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
+             dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_grad_op,
+             gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op,
+             lookup_bag_grad_op, lookup_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+             momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op, relu_op,
+             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
+             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
+             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
+             sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op, weighted_bag_grad_op, weighted_bag_op>;
+
+}  // namespace rowan::inline v0
+
+// rowan/op/forward_ops.hpp: forward_ops, the operators that a program in a file may have.
+
+namespace rowan::inline v0 {
+
+/// All operators of rowan but those that only training needs, and those that are made for an element type (cast, fill), which come with
+/// the element types: `forward_ops::with<my_op>` has one of the user's, too.
+using forward_ops =
+    registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
+             elementwise_mul_op, equal_op, fc_op, fill_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
+             logical_and_op, logical_not_op, logical_or_op, lookup_bag_op, lookup_table_op, lstm_unit_op, mse_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, relu_op, scale_op, sequence_expand_op, sequence_pool_op,
+             sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
+             weighted_bag_op>;
+
+/// Does a program have this operator also for integers, such as the counter of a loop?
+template <class Op>
+inline constexpr bool takes_integers =
+    registry<add_op, concat_op, elementwise_mul_op, equal_op, fill_like_op, identity_op, less_equal_op, less_op,
+             negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
+
+/// And for truth values?
+template <class Op>
+inline constexpr bool takes_truth_values =
+    registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/map_fn.hpp: map_fn, a function applied to every slot of a TensorArray.
+
+namespace rowan::inline v0 {
+
+/// Slot i of the result is f(array.read(i)), for i in order: what f returns, or a copy of what it returns a reference to. It
+/// is called on the host, with slots that lie on the array's device.
+/// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
+/// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
+///          trailing dims
+template <class F, class T, class Device>
+auto map_fn(F&& f, TensorArray<T, Device> const& array) {
+    using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
+    TensorArray<typename std::remove_cvref_t<R>::value_type, Device> results;
+    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));  // all were written
+    for (std::size_t i = 0; i < array.size(); ++i)
+        results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);
+    return results;
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/padded.hpp: to_padded and from_padded, between ragged batches and rectangular tensors.
+
+namespace rowan::inline v0 {
+
+/// A rectangular tensor and which of its places hold elements.
+template <class T, class Device = Cpu>
+struct Padded {
+    Tensor<T, Device> value;
+    Tensor<bool, Device> mask;
+};
+
+namespace detail {
+
+/// Where the sequences of the last level lie in a tensor of dims [n_0, m_0, m_1, …], counted in lines of the dim of the last level:
+/// ascending.
+template <class Shape>
+std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
+    std::vector<std::size_t> lines(lod.sequences(0));
+    for (std::size_t s = 0; s < lines.size(); ++s) lines[s] = s;
+    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) {
+        std::vector<std::size_t> below;
+        below.reserve(lod.sequences(l + 1));
+        for (std::size_t s = 0; s < lines.size(); ++s) {
+            for (std::size_t k = 0; k < length_at(lod[l], s); ++k) below.push_back(lines[s] * dims[l + 1] + k);
+        }
+        lines = std::move(below);
+    }
+    return lines;
+}
+
+/// Makes the dims after the first, each as long as the longest sequence of a level, as long as the caller wants them.
+template <class Shape>
+void lengthen(Shape& shape, Ids<> const& lengths) {
+    check_list("lengths", lengths);
+    if (lengths.size() != shape.size() - 1)
+        throw ShapeError("lengths.size()", std::to_string(lengths.size()),
+                         std::to_string(shape.size() - 1) + ", the number of levels");
+    for (std::size_t l = 0; l < lengths.size(); ++l) {
+        if (std::cmp_less(lengths[l], shape[l + 1]))
+            throw ShapeError("lengths[" + std::to_string(l) + "]", std::to_string(lengths[l]),
+                             "at least " + std::to_string(shape[l + 1]) + ", the longest sequence of the level");
+        shape[l + 1] = static_cast<std::size_t>(lengths[l]);
+    }
+}
+
+/// Where sequences go in a padded tensor: sequence s fills the first places of line lines[s], of `longest` places each.
+struct PaddedPlaces {
+    std::span<std::int64_t const> offsets;
+    std::vector<std::size_t> lines;
+    std::size_t places;  // how many lines there are
+    std::size_t longest;
+};
+
+/// How a device pads sequences of rows of `width` elements.
+template <class D>
+struct Padding;
+
+template <>
+struct Padding<Cpu> {
+    template <class T>
+    static void run(Cpu exec, PaddedPlaces const& to, std::size_t width, T const* rows, T padding, T* out, bool* mask) {
+        std::size_t const line = to.longest * width;
+        bool const serial = threads_for(exec, to.places * (line + to.longest)) == 1;
+        parallel_for(exec, to.places, serial ? to.places : (std::size_t{1} << 16) / (line + 1),
+                     [&](std::size_t i, std::size_t end) {
+                         auto s = static_cast<std::size_t>(std::ranges::lower_bound(to.lines, i) - to.lines.begin());
+                         for (; i < end; ++i) {
+                             bool const present = s < to.lines.size() && to.lines[s] == i;
+                             std::size_t const n = present ? length_at(to.offsets, s) : 0;
+                             std::size_t const from = present ? static_cast<std::size_t>(to.offsets[s++]) * width : 0;
+                             std::fill_n(std::copy_n(rows + from, n * width, out + i * line), line - n * width,
+                                         padding);
+                             std::fill_n(std::fill_n(mask + i * to.longest, n, true), to.longest - n, false);
+                         }
+                     });
+    }
+};
+
+}  // namespace detail
+
+/// Pads all levels: each gets a dim as long as its longest sequence, or as `lengths` says, one number for each level.
+///
+///     [a b]  []  [c]   ->   value  a b      mask  1 1
+///                                  . .            0 0
+///                                  c .            1 0
+///
+/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], with m_l the longest of level l,
+///          or lengths[l]
+/// errors   ShapeError if x has no levels, lengths are not as many, one is shorter than a sequence of its level, or the result does not
+///          fit or has more than 8 dims; ValueError if the element type is an integer and cannot hold pad_value
+/// cost     one read of x and one write of the result; lengths in the memory of a device are waited for, here and below
+template <class T, device D>
+Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value = 0,
+                       std::type_identity_t<Ids<D>> lengths = {}) {
+    detail::check_sequences(exec, "x", x);
+    T const padding = detail::checked_number<T>("pad_value", pad_value);
+    Lod const& lod = x.lod();
+    typename Tensor<T, D>::shape_type shape{lod.sequences(0)};
+    for (std::size_t l = 0; l < lod.levels(); ++l) shape.push_back(detail::longest_of(lod[l], 0, lod.sequences(l)));
+    if (lengths.size() != 0) detail::lengthen(shape, detail::HostIds<D>(exec, lengths));
+    Padded<T, D> result{{}, detail::new_tensor<bool>(exec, shape)};
+    shape.insert(shape.end(), x.shape().begin() + 1, x.shape().end());
+    result.value = detail::new_tensor<T>(exec, shape);
+    std::size_t const longest = shape[lod.levels()];
+    if (longest == 0) return result;
+    detail::PaddedPlaces const places{detail::last_level(lod), detail::padded_lines(lod, shape),
+                                      result.mask.size() / longest, longest};
+    detail::Padding<D>::run(exec, places, x.value().row_size(), x.value().data(), padding, result.value.data(),
+                            result.mask.data());
+    return result;
+}
+
+/// The inverse of to_padded, and for a pad_value of 0 its adjoint: the elements at the places that `lod` says are taken. The dims may be
+/// longer than the longest sequences; from_padded's own adjoint is to_padded with their lengths.
+/// shapes   padded [n_0, m_0, m_1, …, ...], as many m as lod has levels -> [rows of lod, ...] with lod
+/// errors   ShapeError if lod has no levels, or padded too few dims, another n_0 or an m shorter than a sequence of its level
+/// cost     one read and one write of the rows of lod
+template <class T, device D>
+LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
+    static_cast<void>(thread_count(detail::host_exec(exec)));
+    detail::check_levels("lod", lod);
+    auto const& dims = padded.shape();
+    std::size_t const levels = lod.levels();
+    if (dims.size() < levels + 1)
+        throw ShapeError("padded rank", std::to_string(dims.size()), "at least " + std::to_string(levels + 1));
+    detail::check_height("padded", padded, static_cast<std::int64_t>(lod.sequences(0)));
+    for (std::size_t l = 0; l < levels; ++l) {
+        auto const offsets = lod[l];
+        for (std::size_t s = 0; s + 1 < offsets.size(); ++s) {
+            std::size_t const n = detail::length_at(offsets, s);
+            if (n <= dims[l + 1]) continue;
+            throw ShapeError("padded.shape(" + std::to_string(l + 1) + ")", std::to_string(dims[l + 1]),
+                             "at least " + std::to_string(n) + ", the length of sequence " + std::to_string(s) +
+                                 " of level " + std::to_string(l));
+        }
+    }
+    typename Tensor<T, D>::shape_type shape{static_cast<std::size_t>(lod.rows())};
+    shape.insert(shape.end(), dims.begin() + static_cast<std::ptrdiff_t>(levels) + 1, dims.end());
+    auto result = detail::new_tensor<T>(exec, shape);
+    auto const lines = detail::padded_lines(lod, dims);
+    auto const offsets = detail::last_level(lod);
+    std::size_t const width = result.row_size();
+    T const* const from = padded.data();
+    T* const out = result.data();
+    detail::copy_blocks(
+        exec, offsets, width * sizeof(T), [&](std::size_t s) { return from + lines[s] * dims[levels] * width; },
+        [&](std::size_t s) { return out + static_cast<std::size_t>(offsets[s]) * width; });
+    return {std::move(result), lod};
+}
+
+/// The same for one level of sequences of these lengths.
+/// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
+/// errors   as above; LodError if a length is negative
+template <class T, device D>
+LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type_identity_t<Ids<D>> lengths) {
+    detail::HostIds<D> const on_host(exec, lengths);
+    return from_padded(exec, padded, Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
+}
+
+template <class T, class Device>
+Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
+                            std::type_identity_t<Ids<Device>> lengths = {}) {
+    return to_padded(Device{}, x, pad_value, lengths);
+}
+template <class T, class Device>
+LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {
+    return from_padded(Device{}, padded, lod);
+}
+template <class T, class Device>
+LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_identity_t<Ids<Device>> lengths) {
+    return from_padded(Device{}, padded, lengths);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/reorder.hpp: reorder, sequences brought into the order of an unpacked batch.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Result j is the row or first-level sequence from(j) of x; `from` is a permutation.
+template <class T, class D, class From>
+LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
+    x.check();
+    if (x.size() != sequences)
+        throw ShapeError("x.size()", std::to_string(x.size()),
+                         std::to_string(sequences) + ", the number of sequences of the map");
+    return pick_sequences(exec, x, sequences, from);
+}
+
+}  // namespace detail
+
+/// The rows of x in the order of a map: result j is row order()[j]. With levels, whole sequences of the first one move.
+/// shapes   x of as many rows, or sequences, as the map has
+/// errors   ShapeError if x has another number of them
+/// cost     O(rows): one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> reorder(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map) {
+    return detail::permuted(exec, x, map.sequences(),
+                            [&](std::size_t j) { return static_cast<std::size_t>(map.sequence(j)); });
+}
+
+template <class T, device D>
+Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map) {
+    return reorder(exec, LoDTensor<T, D>(x.share()), map);
+}
+
+/// The adjoint and inverse of reorder: from the map's order back to the batch's.
+template <class T, device D>
+LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
+    std::vector<std::size_t> position(map.sequences());
+    for (std::size_t j = 0; j < position.size(); ++j) position[static_cast<std::size_t>(map.sequence(j))] = j;
+    return detail::permuted(exec, out_grad, map.sequences(), [&](std::size_t s) { return position[s]; });
+}
+
+template <class T, device D>
+Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map) {
+    return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> reorder(LoDTensor<T, Device> const& x, StepMap<Device> const& map) {
+    return reorder(Device{}, x, map);
+}
+template <class T, class Device>
+Tensor<T, Device> reorder(Tensor<T, Device> const& x, StepMap<Device> const& map) {
+    return reorder(Device{}, x, map);
+}
+template <class T, class Device>
+LoDTensor<T, Device> reorder_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map) {
+    return reorder_grad(Device{}, out_grad, map);
+}
+template <class T, class Device>
+Tensor<T, Device> reorder_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map) {
+    return reorder_grad(Device{}, out_grad, map);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_concat.hpp: sequence_concat, sequences of several batches joined one by one.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// All have the levels of the first and as many sequences in each; only the lengths in the last level differ.
+inline void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
+    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
+    check_levels(name(0), lods[0]);
+    std::string const like = ", as in " + field + "[0]";
+    std::size_t const levels = lods[0].levels();
+    for (std::size_t j = 1; j < lods.size(); ++j) {
+        if (lods[j].levels() != levels)
+            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const offsets = lods[j][l];
+            auto const want = lods[0][l];
+            std::string const level = std::to_string(l);
+            if (offsets.size() != want.size())
+                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
+                                 std::to_string(want.size() - 1) + like);
+            if (l + 1 == levels) continue;
+            auto const differs = std::ranges::mismatch(offsets, want);
+            if (differs.in1 == offsets.end()) continue;
+            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
+                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+        }
+    }
+}
+
+/// Where the blocks of rows begin: block s * lods.size() + j is sequence s of batch j.
+inline Lod concat_starts(std::span<Lod const> lods) {
+    std::size_t const n = last_level(lods[0]).size() - 1;
+    std::vector<std::int64_t> lengths;
+    lengths.reserve(n * lods.size());
+    for (std::size_t s = 0; s < n; ++s) {
+        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
+    }
+    return Lod::from_lengths({lengths});
+}
+
+template <class T, class D>
+LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
+    static_cast<void>(thread_count(host_exec(exec)));
+    std::vector<Lod> lods;
+    for (auto const* x : inputs) lods.push_back(x->lod());
+    for (auto const* x : inputs) x->check();
+    check_alike("inputs", ".lod()", lods);
+    for (std::size_t j = 1; j < inputs.size(); ++j)
+        check_trailing(("inputs[" + std::to_string(j) + "]").c_str(), inputs[j]->value(), inputs[0]->shape());
+    Lod const blocks = concat_starts(lods);
+    auto const starts = blocks[0];
+    auto const offset = [&](std::size_t i) {
+        return static_cast<std::size_t>(last_level(lods[i % lods.size()])[i / lods.size()]);
+    };
+    std::vector<std::int64_t> offsets;
+    for (std::size_t i = 0; i < starts.size(); i += lods.size()) offsets.push_back(starts[i]);
+    auto shape = inputs[0]->shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = new_tensor<T>(exec, shape);
+    T* const out = result.data();
+    std::size_t const width = result.row_size();
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
+        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+    return {std::move(result), with_last_level(lods[0], std::move(offsets))};
+}
+
+template <class X>
+struct lod_tensor_type {};
+template <class T, class D>
+struct lod_tensor_type<LoDTensor<T, D>> {
+    using type = LoDTensor<T, D>;
+    using device = D;
+};
+
+/// What lies in a range of LoDTensors or of std::reference_wrappers of them.
+template <class R>
+using lod_tensor_in = typename lod_tensor_type<
+    std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
+
+/// Where they lie.
+template <class R>
+using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
+
+/// A range of LoDTensors that stay where they are.
+template <class R>
+concept lod_tensors = std::ranges::forward_range<R const> && requires {
+    typename lod_tensor_in<R>;
+} && !std::same_as<std::ranges::range_reference_t<R const>, lod_tensor_in<R>>;
+
+}  // namespace detail
+
+/// Sequence i of the last level of the result is sequence i of each input, one after the other. Inputs are given one by one, or as a
+/// range of LoDTensors or of references to them.
+///
+///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
+///
+/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the levels of the first above the last
+/// errors   ShapeError if there are no inputs or no levels, or if number of sequences, levels above the last, or trailing dims differ
+/// cost     one read and one write of every row; 8 bytes for each sequence of each input
+template <detail::lod_tensors R>
+auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
+    using X = detail::lod_tensor_in<R>;
+    std::vector<X const*> pointers;
+    for (X const& x : inputs) pointers.push_back(&x);
+    return detail::concat<typename X::value_type, detail::device_of_tensors<R>>(exec, pointers);
+}
+template <class T, device D, std::same_as<LoDTensor<T, D>>... More>
+LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, More const&... more) {
+    std::array<LoDTensor<T, D> const*, 1 + sizeof...(More)> const pointers{&first, &more...};
+    return detail::concat<T, D>(exec, pointers);
+}
+
+/// The adjoint of sequence_concat: cuts the gradient of its result into those of the inputs, whose levels are `lods`.
+/// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
+/// errors   ShapeError if `lods` are not those of inputs that can be joined, or out_grad has another number of rows
+/// cost     one read and one write of every row
+template <class T, device D, std::ranges::contiguous_range R>
+requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
+    D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
+    static_cast<void>(thread_count(detail::host_exec(exec)));
+    std::span<Lod const> const all(lods);
+    detail::check_alike("lods", "", all);
+    Lod const blocks = detail::concat_starts(all);
+    auto const starts = blocks[0];
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    std::size_t const width = out_grad.value().row_size();
+    std::vector<LoDTensor<T, D>> grads;
+    grads.reserve(all.size());
+    std::vector<T*> to;
+    for (Lod const& lod : all) {
+        auto shape = out_grad.shape();
+        shape[0] = static_cast<std::size_t>(lod.rows());
+        grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
+        to.push_back(grads.back().value().data());
+    }
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
+        [&](std::size_t i) {
+            std::size_t const j = i % all.size();
+            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
+        });
+    return grads;
+}
+template <class T, device D>
+std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D> const& out_grad,
+                                                  std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(exec, out_grad, std::span(lods.begin(), lods.size()));
+}
+
+template <detail::lod_tensors R>
+auto sequence_concat(R const& inputs) {
+    return sequence_concat(detail::device_of_tensors<R>{}, inputs);
+}
+template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
+LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
+    return sequence_concat(Device{}, first, more...);
+}
+template <class T, class Device, std::ranges::contiguous_range R>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
+    return sequence_concat_grad(Device{}, out_grad, lods);
+}
+template <class T, class Device>
+auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
+    return sequence_concat_grad(Device{}, out_grad, lods);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_erase.hpp: sequence_erase, sequences without some of their tokens.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device drops elements: `erased` are sorted, starts becomes where the sequences of the result begin, which has the rank of x.
+template <class D>
+struct SequenceErasure;
+
+template <>
+struct SequenceErasure<Cpu> {
+    template <class T>
+    static Tensor<T> run(Cpu exec, std::span<std::int64_t const> offsets, Tensor<T> const& x,
+                         std::vector<std::int64_t> const& erased, std::vector<std::int64_t>& starts) {
+        auto const stays = [&](T token) {
+            return !std::ranges::binary_search(erased, static_cast<std::int64_t>(dtype<T>::widen(token)));
+        };
+        T const* const rows = x.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) starts[s + 1] = std::count_if(rows + offsets[s], rows + offsets[s + 1], stays);
+        });
+        std::partial_sum(starts.begin(), starts.end(), starts.begin());
+        auto shape = x.shape();
+        shape[0] = static_cast<std::size_t>(starts.back());
+        auto result = Tensor<T>::from_shape(shape);
+        T* const out = result.data();
+        for_sequences(exec, offsets, 1, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) std::copy_if(rows + offsets[s], rows + offsets[s + 1], out + starts[s], stays);
+        });
+        return result;
+    }
+};
+
+}  // namespace detail
+
+/// The sequences of the last level without the elements that equal one of `tokens`, the others in their order.
+///
+///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
+///
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the levels of x above the last
+/// errors   ShapeError if x has no levels or longer rows
+/// cost     two reads of x and one write of the result, O(log tokens) for each element; a device is waited for
+template <class T, device D>
+LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
+    static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
+    detail::check_sequences(exec, "x", x);
+    if (x.value().row_size() != 1) throw ShapeError("x.row_size()", std::to_string(x.value().row_size()), "1");
+    detail::HostIds<D> const on_host(exec, tokens);
+    Ids<> const& list = on_host;
+    std::vector<std::int64_t> erased(list.size());
+    for (std::size_t i = 0; i < erased.size(); ++i) erased[i] = list[i];
+    std::ranges::sort(erased);
+    auto const offsets = detail::last_level(x.lod());
+    std::vector<std::int64_t> starts(offsets.size());
+    auto result = detail::SequenceErasure<D>::run(exec, offsets, x.value(), erased, starts);
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
+    return sequence_erase(Device{}, x, tokens);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_mask.hpp: sequence_mask, which places of padded sequences hold elements.
+
+namespace rowan::inline v0 {
+
+/// Row i is true in its first lengths[i] places, in all if there are fewer. Without max_length there are as many as the longest needs.
+/// shapes   lengths of any shape -> lengths.shape + [max_length]
+/// errors   IndexError if a length is negative; ShapeError if the result does not fit
+/// cost     one write of the result
+inline Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {}) {
+    detail::check_ids(exec, "lengths", lengths, std::numeric_limits<std::int64_t>::max());
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < lengths.size(); ++i) longest = std::max(longest, static_cast<std::size_t>(lengths[i]));
+    std::size_t const width = max_length.value_or(longest);
+    auto shape = lengths.shape();
+    shape.push_back(width);
+    auto mask = Tensor<bool>::from_shape(shape);
+    bool* const out = mask.data();
+    if (width == 0) return mask;
+    parallel_for(exec, lengths.size(), (std::size_t{1} << 18) / width + 1, [&](std::size_t i, std::size_t end) {
+        for (; i < end; ++i) {
+            std::size_t const length = std::min(static_cast<std::size_t>(lengths[i]), width);
+            std::fill_n(std::fill_n(out + i * width, length, true), width - length, false);
+        }
+    });
+    return mask;
+}
+
+inline Tensor<bool> sequence_mask(Ids<> lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(Cpu{}, lengths, max_length);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_reverse.hpp: sequence_reverse, the rows of each sequence from the last to the first.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device reverses sequences.
+template <class D>
+struct SequenceReversal;
+
+template <>
+struct SequenceReversal<Cpu> {
+    template <class T>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                if (width == 1) {
+                    std::reverse_copy(rows + begin, rows + begin + n, out + begin);
+                    continue;
+                }
+                for (std::size_t i = 0; i < n; ++i)
+                    std::copy_n(rows + begin + (n - 1 - i) * width, width, out + begin + i * width);
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// The rows of each sequence of the last level in reverse. It is its own inverse and its own adjoint.
+///
+///     lod {{0, 3, 3, 5}}     [a b c]  []  [d e]   ->   [c b a]  []  [e d]
+///
+/// shapes   x [n, ...] -> [n, ...] with the levels of x
+/// errors   ShapeError if x has no levels
+/// cost     one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
+    detail::check_sequences(exec, "x", x);
+    auto result = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceReversal<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
+                                     result.data());
+    return {std::move(result), x.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
+    return sequence_reverse(Device{}, x);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_slice.hpp: sequence_slice, a part of each sequence.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The offsets of the slices, each of which must lie in its sequence of the last level.
+inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
+    auto const offsets = last_level(lod);
+    std::size_t const n = offsets.size() - 1;
+    auto const check_size = [&](char const* field, Ids<> const& list) {
+        if (list.size() != n)
+            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
+    };
+    check_list("offset", offset);
+    check_list("length", length);
+    check_size("offset.size()", offset);
+    check_size("length.size()", length);
+    std::vector<std::int64_t> result{0};
+    result.reserve(n + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t const most = offsets[i + 1] - offsets[i];
+        check_at_most("offset", offset, i, most);
+        check_at_most("length", length, i, most - offset[i]);
+        result.push_back(result.back() + length[i]);
+    }
+    return result;
+}
+
+}  // namespace detail
+
+/// Of sequence i of the last level, the rows [offset[i], offset[i] + length[i]).
+///
+///     [a b c]  [d e]   offset {1, 0}, length {2, 0}   ->   [b c]  []
+///
+/// shapes   x [n, ...], offset and length one number for each sequence -> [Σ length, ...], with the levels of x above the last
+/// errors   ShapeError if x has no levels or there are more or fewer offsets or lengths than sequences; IndexError if a slice does not
+///          lie in its sequence
+/// cost     one read and one write of the rows that stay; offsets and lengths in the memory of a device are waited for
+template <class T, device D>
+LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> offset,
+                               std::type_identity_t<Ids<D>> length) {
+    detail::check_sequences(exec, "x", x);
+    detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
+    Ids<> const &first = host_offset, &count = host_length;
+    auto starts = detail::slice_offsets(x.lod(), first, count);
+    auto const offsets = detail::last_level(x.lod());
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto result = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    T const* const rows = x.value().data();
+    T* const out = result.data();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + first[i]) * width; },
+        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+    return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
+}
+
+/// The adjoint of sequence_slice: the gradient of the rows that stayed, and zeros for the others. `x_lod` are the levels of x.
+/// shapes   out_grad [Σ length, ...] -> [rows of x_lod, ...] with x_lod
+/// errors   as sequence_slice, and ShapeError if out_grad has another number of rows
+/// cost     one read of out_grad and one write of the result
+template <class T, device D>
+LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_grad, Lod const& x_lod,
+                                    std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
+    detail::check_levels("x_lod", x_lod);
+    detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
+    Ids<> const &first = host_offset, &count = host_length;
+    auto const starts = detail::slice_offsets(x_lod, first, count);
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    auto const offsets = detail::last_level(x_lod);
+    auto shape = out_grad.shape();
+    shape[0] = static_cast<std::size_t>(x_lod.rows());
+    if constexpr (!detail::is_cpu<D>) {
+        auto x_grad = detail::new_zeros<T>(exec, shape);
+        std::size_t const width = x_grad.row_size();
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T),
+            [&](std::size_t s) { return out_grad.value().data() + static_cast<std::size_t>(starts[s]) * width; },
+            [&](std::size_t s) { return x_grad.data() + static_cast<std::size_t>(offsets[s] + first[s]) * width; });
+        return {std::move(x_grad), x_lod};
+    } else {
+        auto x_grad = Tensor<T>::from_shape(shape);
+        std::size_t const width = x_grad.row_size();
+        T const* const from = out_grad.value().data();
+        T* const out = x_grad.data();
+        detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            for (; s < end; ++s) {
+                auto const before = static_cast<std::size_t>(first[s]) * width;
+                auto const size = static_cast<std::size_t>(count[s]) * width;
+                T* to = out + static_cast<std::size_t>(offsets[s]) * width;
+                to = std::fill_n(to, before, detail::zero<T>());
+                to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
+                std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
+            }
+        });
+        return {std::move(x_grad), x_lod};
+    }
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
+                                    std::type_identity_t<Ids<Device>> length) {
+    return sequence_slice(Device{}, x, offset, length);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
+                                         std::type_identity_t<Ids<Device>> offset,
+                                         std::type_identity_t<Ids<Device>> length) {
+    return sequence_slice_grad(Device{}, out_grad, x_lod, offset, length);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_softmax.hpp: sequence_softmax, weights of the rows of a sequence that sum to 1.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// How a device computes the softmax of sequences.
+template <class D>
+struct SequenceSoftmax;
+
+template <>
+struct SequenceSoftmax<Cpu> {
+    template <class T>
+    static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            using std::exp;
+            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
+            std::vector<S> greatest(width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                detail::column_extremes<true>(rows + begin, n, width, greatest.data());
+                for (std::size_t i = 0; i < n; ++i) {
+                    T const* const from = rows + begin + i * width;
+                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
+                }
+                S const* const sum = scratch.sum(n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    S* const row = scratch.row(i);
+                    T* const to = out + begin + i * width;
+                    for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
+                    copy_lanes<S>(width, static_cast<S const*>(row), to);
+                }
+            }
+        });
+    }
+
+    template <class T>
+    static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T const* grad,
+                     T* to) {
+        using S = sum_t<T>;
+        for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
+            ScratchRows<S> scratch(longest_of(offsets, s, end), width);
+            for (; s < end; ++s) {
+                std::size_t const n = length_at(offsets, s);
+                if (n == 0) continue;
+                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
+                for (std::size_t i = 0; i < n; ++i) {
+                    std::size_t const at = begin + i * width;
+                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width, rows + at,
+                                 grad + at, scratch.row(i));
+                }
+                S const* const dot = scratch.sum(n);
+                for (std::size_t i = 0; i < n; ++i) {
+                    std::size_t const at = begin + i * width;
+                    S* const row = scratch.row(i);
+                    auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
+                        p = product(y, std::remove_cvref_t<decltype(y)>(g - d));
+                    };
+                    for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
+                    copy_lanes<S>(width, static_cast<S const*>(row), to + at);
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
+/// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
+/// its column of the sequence NaN.
+/// shapes   x [n, ...] -> [n, ...] with the levels of x
+/// errors   ShapeError if x has no levels
+/// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same
+///          bits for any number of threads, and on devices but for a GPU's own exp
+template <class T, device D>
+LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
+    detail::check_sequences(exec, "x", x);
+    auto result = detail::new_tensor<T>(exec, x.shape());
+    detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
+                                    result.data());
+    return {std::move(result), x.lod()};
+}
+
+/// The gradient of x from that of `out`, the result of sequence_softmax: out * (out_grad - sum of out * out_grad).
+/// shapes   out [n, ...], out_grad the same -> [n, ...] with the levels of out
+/// errors   ShapeError if out has no levels or out_grad another shape
+/// cost     two reads of both and one write of the result, memory for the longest sequence of a thread, on a device for all of x
+template <class T, device D>
+LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad) {
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
+    detail::check_sequences(exec, "out", out);
+    if (out_grad.shape() != out.shape())
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(out.shape()));
+    auto x_grad = detail::new_tensor<T>(exec, out.shape());
+    detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),
+                                     out_grad.data(), x_grad.data());
+    return {std::move(x_grad), out.lod()};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> sequence_softmax(LoDTensor<T, Device> const& x) {
+    return sequence_softmax(Device{}, x);
+}
+template <class T, class Device>
+LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
+                                           std::type_identity_t<Tensor<T, Device>> const& out_grad) {
+    return sequence_softmax_grad(Device{}, out, out_grad);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/shrink.hpp: shrink, the sequences that go on when the shorter ones have ended.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Of rows that stand for the sequences that have a step t - 1, or for all of them, the positions of those that have a step t.
+template <class D>
+std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::size_t rows) {
+    std::vector<std::int64_t> kept;
+    kept.reserve(map.step_size(t));
+    auto const last = static_cast<std::int64_t>(t);
+    bool const of_step = t > 0 && rows == map.step_size(t - 1);
+    if constexpr (is_cpu<D>) {
+        if (of_step) {
+            auto const now = map.step(t);
+            auto const before = map.step(t - 1);
+            for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
+                if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
+            }
+            return kept;
+        }
+    }
+    for (std::int64_t r = 0, j = 0; std::cmp_less(j, map.sequences()); ++j) {
+        std::int64_t const length = map.length(static_cast<std::size_t>(j));
+        if (length > last) kept.push_back(r);
+        r += !of_step || length >= last;
+    }
+    return kept;
+}
+
+template <class D>
+void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
+    bool const before = t > 0 && rows == map.step_size(t - 1);
+    if (map.sorted() ? rows >= map.step_size(t) && rows <= map.sequences() : before || rows == map.sequences()) return;
+    throw ShapeError("x.size()", std::to_string(rows),
+                     "the number of sequences, or of those that have a step " + std::to_string(t == 0 ? 0 : t - 1));
+}
+
+}  // namespace detail
+
+/// The rows of the sequences that have a step t, of rows that stand for all sequences in the map's order or for those that have a step
+/// t - 1. With levels, sequences of the first one stay or go.
+/// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) on) -> map.step_size(t) rows
+/// errors   ShapeError if x has another number
+/// cost     for a sorted map O(1), of a batch with levels too: an alias of the first rows. Else it looks at every row of x, allocates
+///          8 bytes for each that stays, and copies these
+template <class T, device D>
+Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
+    detail::check_rows("x", x);
+    detail::check_shrink(map, t, x.shape()[0]);
+    std::size_t const count = map.step_size(t);
+    if (map.sorted()) return x.slice(0, count);
+    auto const kept = detail::survivors(map, t, x.shape()[0]);
+    return detail::pick_sequences(exec, LoDTensor<T, D>(x.share()), count, [&](std::size_t i) { return kept[i]; });
+}
+
+template <class T, device D>
+LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
+    x.check();
+    if (x.lod().empty()) return shrink(exec, x.value(), map, t);
+    detail::check_shrink(map, t, x.size());
+    std::size_t const count = map.step_size(t);
+    Lod const& lod = x.lod();
+    if (!map.sorted()) {
+        auto const kept = detail::survivors(map, t, x.size());
+        return detail::pick_sequences(exec, x, count, [&](std::size_t i) { return kept[i]; });
+    }
+    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
+    std::size_t last = count;
+    for (std::size_t l = 0; l < lod.levels(); ++l) {
+        levels[l] = lod[l].first(last + 1);
+        last = static_cast<std::size_t>(levels[l].back());
+    }
+    return {x.value().slice(0, last),
+            detail::LodAccess::make(detail::LodAccess::memory(lod), std::span(levels.data(), lod.levels()))};
+}
+
+/// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
+/// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
+template <class T, device D>
+Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
+                         std::size_t rows) {
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(map.step_size(t)));
+    detail::check_shrink(map, t, rows);
+    auto shape = out_grad.shape();
+    shape[0] = rows;
+    auto x_grad = detail::new_zeros<T>(exec, shape);
+    std::size_t const width = out_grad.row_size();
+    T const* const from = out_grad.data();
+    T* const to = x_grad.data();
+    if (map.sorted()) {
+        std::array<std::int64_t, 2> const starts{0, static_cast<std::int64_t>(map.step_size(t))};
+        detail::copy_blocks(
+            exec, starts, width * sizeof(T), [=](std::size_t) { return from; }, [=](std::size_t) { return to; });
+    } else {
+        auto const kept = detail::survivors(map, t, rows);
+        detail::OnDevice<std::int64_t, D> const places(exec, kept);
+        detail::put_rows(exec, kept.size(), width, from, places.data(), to);
+    }
+    return x_grad;
+}
+
+/// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
+/// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
+/// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
+template <class T, device D>
+LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
+                            Lod const& x_lod) {
+    detail::check_levels("x_lod", x_lod);
+    detail::check_shrink(map, t, x_lod.sequences(0));
+    auto const kept = map.sorted() ? std::vector<std::int64_t>() : detail::survivors(map, t, x_lod.sequences(0));
+    std::size_t const count = map.step_size(t);
+    std::vector<std::int64_t> starts{0};
+    std::vector<std::int64_t> to_rows(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::int64_t begin = map.sorted() ? static_cast<std::int64_t>(i) : kept[i];
+        std::int64_t end = begin + 1;
+        for (std::size_t l = 0; l < x_lod.levels(); ++l) {
+            begin = x_lod[l][static_cast<std::size_t>(begin)];
+            end = x_lod[l][static_cast<std::size_t>(end)];
+        }
+        to_rows[i] = begin;
+        starts.push_back(starts.back() + end - begin);
+    }
+    detail::check_height("out_grad", out_grad.value(), starts.back());
+    auto shape = out_grad.shape();
+    shape[0] = static_cast<std::size_t>(x_lod.rows());
+    auto x_grad = detail::new_zeros<T>(exec, shape);
+    std::size_t const width = x_grad.row_size();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
+        [&, to = x_grad.data()](std::size_t i) { return to + static_cast<std::size_t>(to_rows[i]) * width; });
+    return {std::move(x_grad), x_lod};
+}
+
+template <class T, class Device>
+Tensor<T, Device> shrink(Tensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
+    return shrink(Device{}, x, map, t);
+}
+template <class T, class Device>
+LoDTensor<T, Device> shrink(LoDTensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
+    return shrink(Device{}, x, map, t);
+}
+template <class T, class Device>
+Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
+                              std::size_t rows) {
+    return shrink_grad(Device{}, out_grad, map, t, rows);
+}
+template <class T, class Device>
+LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
+                                 Lod const& x_lod) {
+    return shrink_grad(Device{}, out_grad, map, t, x_lod);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/from_dense.hpp: from_dense, the rows of a tensor that are not zero.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Is an element larger than a threshold in size, or NaN?
+template <class T>
+class is_large {
+    using S = sum_t<T>;
+
+public:
+    /// errors   ValueError if threshold is negative or not finite
+    explicit is_large(double threshold) {
+        check_finite("threshold", threshold);
+        if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
+        // no integer is larger than that
+        if constexpr (std::integral<S>) none_ = threshold >= static_cast<double>(std::numeric_limits<S>::max());
+        if (none_) return;
+        high_ = constant<S>(threshold);
+        low_ = constant<S>(-threshold);
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD bool operator()(T const& x) const {
+        S const s = dtype<T>::widen(x);
+        return !none_ && !(s <= high_ && s >= low_);
+    }
+
+private:
+    bool none_ = false;
+    S high_{}, low_{};
+};
+
+}  // namespace detail
+
+/// The rows of `dense` in which some element is larger than `threshold` in size, or NaN; merged. With threshold 0 nothing is lost.
+/// shapes   dense [height, ...]
+/// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
+/// cost     O(height * width)
+template <class T>
+SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 0.0) {
+    detail::check_rows("dense", dense);
+    detail::is_large<T> const large(threshold);
+    std::vector<std::int64_t> rows;
+    for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
+        if (std::ranges::any_of(dense.row(i), large)) rows.push_back(static_cast<std::int64_t>(i));
+    }
+    return detail::SelectedRowsAccess::make(detail::height_of(dense), rows, gather(exec, dense, rows));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
+    return from_dense(Device{}, dense, threshold);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/retain.hpp: retain, the part of a gradient that falls on given rows.
+
+namespace rowan::inline v0 {
+
+/// The rows of `g` that are among `rows`, in their order in `g`, duplicates included. Rows that `g` does not have are not added.
+/// shapes   rows [m] -> the same height and row shape
+/// errors   ShapeError if rows are not a flat list; IndexError if one of them is not in [0, height)
+/// cost     O((n + m) log m + kept * width)
+template <class T>
+SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    detail::check_ids(exec, "rows", rows, g.height());
+    std::vector<std::int64_t> wanted(rows.size());
+    rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
+    std::ranges::sort(wanted);
+    std::vector<std::int64_t> kept;
+    std::vector<std::int64_t> positions;
+    for (std::size_t i = 0; i < g.rows().size(); ++i) {
+        if (!std::ranges::binary_search(wanted, g.rows()[i])) continue;
+        kept.push_back(g.rows()[i]);
+        positions.push_back(static_cast<std::int64_t>(i));
+    }
+    return detail::SelectedRowsAccess::make(g.height(), kept, gather(exec, g.value(), positions));
+}
+
+template <class T, class Device>
+SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
+    return retain(Device{}, g, rows);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/to_dense.hpp: to_dense, the tall tensor that some rows stand for.
+
+namespace rowan::inline v0 {
+
+/// Zeros of g.shape() to which the rows of `g` are added in order.
+/// shapes   [height, ...]
+/// errors   ShapeError if height times row size does not fit 63 bits; std::bad_alloc if there is no such memory
+/// cost     O(height * width + n * width)
+template <class T>
+Tensor<T> to_dense(Cpu exec, SelectedRows<T> const& g) {
+    SelectedRows<T>::check_value(g.value(), g.rows().size());
+    auto dense = Tensor<T>::zeros(g.shape());
+    scatter_add(exec, dense, g);
+    return dense;
+}
+
+template <class T, class Device>
+Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
+    return to_dense(Device{}, g);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/touched_rows.hpp: TouchedRows, which rows of a table have changed since the last checkpoint.
+
+namespace rowan::inline v0 {
+
+/// A set of rows of a table, one bit for each row of the table.
+///
+///     TouchedRows touched(table.shape(0));
+///     touched.add(gradient.rows());                       in every step
+///     delta.add("table", touched.of(table));              what a delta checkpoint holds of it: the rows' new values
+///     delta.add("table moment", touched.of(moment));
+///     touched.clear();
+class TouchedRows {
+public:
+    /// errors   ShapeError if height is negative
+    explicit TouchedRows(Height height)
+        : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
+
+    /// The rows whose bits differ, for a table of which nobody has kept a record.
+    /// shapes   before [h, ...], after of the same shape
+    /// errors   ShapeError if shapes differ or the rank is 0
+    /// cost     both tables are read once, on several threads
+    template <class T>
+    static TouchedRows between(Tensor<T> const& before, Tensor<T> const& after) {
+        detail::check_rows("before", before);
+        if (before.shape() != after.shape()) {
+            throw ShapeError("after.shape()", detail::shape_text(after.shape()), detail::shape_text(before.shape()));
+        }
+        TouchedRows touched(before.shape()[0]);
+        std::size_t const rows = before.shape()[0], bytes = before.row_size() * sizeof(T);
+        if (bytes == 0) return touched;
+        auto const* const a = reinterpret_cast<std::byte const*>(before.data());
+        auto const* const b = reinterpret_cast<std::byte const*>(after.data());
+        std::size_t const words = std::max<std::size_t>(1, (std::size_t{1} << 20) / bytes / 64);
+        parallel_for(Cpu{}, touched.bits_.size(), words, [&](std::size_t first, std::size_t last) {
+            for (std::size_t row = 64 * first; row < std::min(rows, 64 * last); ++row) {
+                if (std::memcmp(a + row * bytes, b + row * bytes, bytes) != 0) touched.bits_[row / 64] |= bit(row);
+            }
+        });
+        return touched;
+    }
+
+    TouchedRows(TouchedRows const&) = default;
+    TouchedRows(TouchedRows&& other) noexcept
+        : height_(std::exchange(other.height_, 0)), bits_(std::exchange(other.bits_, {})) {}
+    TouchedRows& operator=(TouchedRows other) noexcept {
+        std::swap(height_, other.height_);
+        bits_.swap(other.bits_);
+        return *this;
+    }
+    ~TouchedRows() = default;
+
+    std::int64_t height() const noexcept { return height_; }
+
+    /// Adds rows, in any order and also again.
+    /// errors   IndexError if one is not in [0, height)
+    void add(Ids<> rows) {
+        detail::check_ids(Cpu{}, "rows", rows, height_);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            auto const row = static_cast<std::size_t>(rows[i]);
+            bits_[row / 64] |= bit(row);
+        }
+    }
+
+    /// Rows in the memory of another device, which are waited for.
+    template <id_type I, class Device>
+    requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
+
+    /// All of them, ascending.
+    /// cost     O(height / 64 + rows)
+    std::vector<std::int64_t> rows() const {
+        std::size_t count = 0;
+        for (std::uint64_t const word : bits_) count += static_cast<std::size_t>(std::popcount(word));
+        std::vector<std::int64_t> rows;
+        rows.reserve(count);
+        for (std::size_t i = 0; i < bits_.size(); ++i) {
+            for (std::uint64_t word = bits_[i]; word != 0; word &= word - 1)
+                rows.push_back(static_cast<std::int64_t>(64 * i) + std::countr_zero(word));
+        }
+        return rows;
+    }
+
+    /// These rows of a table, as they are now.
+    /// shapes   table [height, ...]
+    /// errors   ShapeError if the table has another height
+    template <class T, class Device>
+    SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
+        detail::check_height("table", table, height_);
+        auto const ids = rows();
+        return {height_, ids, gather(table, ids)};
+    }
+
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }
+
+private:
+    static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }
+
+    std::int64_t height_;
+    std::vector<std::uint64_t> bits_;
+};
+
+}  // namespace rowan::inline v0
