@@ -89,10 +89,10 @@ def single(folder):
         left_out = re.match(r"rowan/thrust[./]|.*/detail/", name) or "rowan/detail/nanopb.hpp" in reached(headers, name)
         if name not in seen and not left_out:
             sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs neither nanopb nor Thrust")
-    version = [re.search(rf"^#define ROWAN_VERSION_{part} (\d+)$", "\n".join(lines), re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH")]
-    license = ["//" + (" " + line if line else "") for line in (folder / "LICENSE").read_text(encoding="utf-8").rstrip("\n").split("\n")]
-    return "\n".join([f"// rowan/rowan.hpp: rowan {'.'.join(version)} in one file, but for what needs nanopb or Thrust. single_include/generate.py made it.",
-                      "//", *license, "#pragma once", "", *lines])
+    version = ".".join(re.findall(r"^#define ROWAN_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", "\n".join(lines), re.MULTILINE))
+    licence = (folder / "LICENSE").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    what = f"rowan/rowan.hpp: rowan {version} in one file, but for what needs nanopb or Thrust. single_include/generate.py made it."
+    return "\n".join([*(f"// {line}".rstrip() for line in (what, "", *licence)), "#pragma once", "", *lines])
 
 
 def main():

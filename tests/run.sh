@@ -2,7 +2,8 @@
 # tests/run.sh [CHECK...]: installs what is missing from Debian's packages, then builds and runs the checks named, or all of them.
 #   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
 #   clang     the tests and the examples with clang 16 under the address and undefined-behavior sanitizers, warnings are errors
-#   threads   the tests that start threads under clang 16's thread sanitizer
+#   threads   under clang 16's thread sanitizer, tests and examples with the single header alone, for which it is precompiled
+#   single    the single header is current, and compiles and links as C++ and as CUDA; its generator, on small trees of headers
 #   fuzz      every fuzz target for 20 seconds from its corpus, under the sanitizers of the check clang
 #   headers   every public header compiled alone, and two files that include everything linked
 #   cuda      the headers and the tests for CUDA with nvcc; what runs on a GPU where there is one
@@ -21,7 +22,7 @@ source tests/packages.sh
 source tests/consume/conan/check.sh
 source tests/matrix.sh
 
-all=(gcc clang threads fuzz headers cuda static fail docs demo conan matrix)
+all=(gcc clang threads single fuzz headers cuda static fail docs demo conan matrix)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then
@@ -32,6 +33,7 @@ done
 
 install_missing "${packages_test[@]}" || echo "Going on with what there is." >&2
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
+export CCACHE_SLOPPINESS=pch_defines,time_macros # without which ccache keeps nothing that has a precompiled header
 jobs=$(nproc)
 total=0
 failed=0
@@ -96,7 +98,7 @@ both() {
     if has "$1 with clang" clang++-16; then run "$1" clang "${@:2}"; fi
 }
 
-own=(-LE '^(headers|static|fail)$') # what has no check of its own
+own=(-LE '^(headers|static|fail|single)$') # what has no check of its own
 
 gcc() {
     has gcc g++ || return 0
@@ -114,11 +116,13 @@ threads() {
     local archer
     archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
     if [[ -f $archer ]]; then
-        OMP_TOOL_LIBRARIES=$archer run threads tsan all "${own[@]}"
+        OMP_TOOL_LIBRARIES=$archer run threads tsan all -LE '^(headers|fail|single)$'
     else
         skip threads "libarcher.so is not installed"
     fi
 }
+
+single() { both single rowan_single -L '^single$'; }
 
 # What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
 fuzz() {

@@ -51,15 +51,16 @@ def refuses(name, headers, want):
 
 with tempfile.TemporaryDirectory() as temporary:
     makes("each header once, after those that it includes", {
-        "a": "// rowan/a.hpp: a.\n#pragma once\n\n#include <rowan/b.hpp>\n#include <rowan/sub/c.hpp>\n\n#include <vector>\n\nint a = b + c;\n",
+        "a": "// rowan/a.hpp: a.\n#pragma once\n\n#include <rowan/b.hpp>\n#include <rowan/sub/c.hpp>\n\n#include <vector>\n\nint a = b;\n",
         "b": "#include <rowan/sub/c.hpp>  // c\n\n# include <string>\nint b = c;\n",
         "sub/c": "int c;\n",
-    }, "int c;\n\n# include <string>\nint b = c;\n\n// rowan/a.hpp: a.\n\n#include <vector>\n\nint a = b + c;\n")
+    }, "int c;\n\n# include <string>\nint b = c;\n\n// rowan/a.hpp: a.\n\n#include <vector>\n\nint a = b;\n")
 
+    others = "#include <vector>\n#ifndef Y\n# if Z\n#include <set>\n# endif\n#include <map>\n#endif\n#include <set>\n#include <map>\n"
     makes("what others have, once outside of #if and untouched within", {
         "a": "#include <rowan/b.hpp>\n#include <vector>\n#include <string>\n#ifdef X\n#include <vector>\n#include <map>\n#endif\nint a;\n",
-        "b": "#include <vector>\n#ifndef Y\n# if Z\n#include <set>\n# endif\n#include <map>\n#endif\n#include <set>\n#include <map>\nint b;\n",
-    }, "#include <vector>\n#ifndef Y\n# if Z\n#include <set>\n# endif\n#include <map>\n#endif\n#include <set>\n#include <map>\nint b;\n\n"
+        "b": f"{others}int b;\n",
+    }, f"{others}int b;\n\n"
        "#include <string>\n#ifdef X\n#include <vector>\n#include <map>\n#endif\nint a;\n")
 
     text = """\
@@ -76,7 +77,9 @@ auto raw = R"end(
 )end";
 auto u8raw = u8R"(
 #if 1 /* " ' )";
-auto quotes = "\\"/*", slashes = "//", one = '"', two = '\\'', big = 1'000'000, hex = 0x1'0; // '
+auto quotes = "\\"/*", slashes = "//", one = '"', two = '\\'', big = 1'000'000, hex = 0x1'0; /* '
+#include <rowan/nowhere.hpp>
+*/
 #include <vector>
 
 
@@ -102,7 +105,8 @@ int after;
     place = "inside an #if or below other code: put the #if into that header, and includes at the top"
     refuses("one of ours inside #if", {"a": "#ifdef X\n#include <rowan/b.hpp>\n#endif\n", "b": ""},
             f"rowan/a.hpp has `#include <rowan/b.hpp>` {place}")
-    refuses("one of ours below code", {"a": "int a;\n#include <rowan/b.hpp>\n", "b": ""}, f"rowan/a.hpp has `#include <rowan/b.hpp>` {place}")
+    refuses("one of ours below code", {"a": "int a;\n#include <rowan/b.hpp>\n", "b": ""},
+            f"rowan/a.hpp has `#include <rowan/b.hpp>` {place}")
     refuses("an include in quotes", {"a": '#include "b.hpp"\n', "b": ""}, 'rowan/a.hpp has `#include "b.hpp"`: it needs angle brackets')
     refuses("no #pragma once", {"a": "// #pragma once\n"}, "rowan/a.hpp has no `#pragma once`")
 

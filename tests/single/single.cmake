@@ -1,0 +1,51 @@
+# tests/single/single.cmake: rowan::rowan becomes the single header, and beside it, for each header that is in it, one of one line, which
+# includes it. What tests and examples include of it is compiled once.
+set(single ${PROJECT_SOURCE_DIR}/single_include)
+set(one_line ${PROJECT_BINARY_DIR}/tests/single)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${single}/rowan/rowan.hpp)
+file(STRINGS ${single}/rowan/rowan.hpp pasted REGEX "^// rowan/[a-z0-9_/]+\\.hpp: ")
+file(STRINGS ${PROJECT_SOURCE_DIR}/include/rowan/rowan.hpp rooms REGEX "^#include <rowan/")
+foreach(line IN LISTS pasted rooms)
+    string(REGEX MATCH "rowan/[a-z0-9_/]+\\.hpp" header "${line}")
+    if(NOT header STREQUAL rowan/rowan.hpp)
+        file(CONFIGURE OUTPUT ${one_line}/${header} CONTENT "#include <rowan/rowan.hpp>\n")
+    endif()
+endforeach()
+set_target_properties(rowan PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
+                      "$<BUILD_INTERFACE:${single}>;$<BUILD_INTERFACE:${one_line}>")
+
+add_library(rowan_precompiled OBJECT single/header.cpp)
+target_link_libraries(rowan_precompiled PRIVATE rowan::rowan Catch2::Catch2WithMain rapidcheck)
+target_compile_options(rowan_precompiled PRIVATE -O0)
+target_precompile_headers(rowan_precompiled PRIVATE <rowan/rowan.hpp> ${CMAKE_CURRENT_SOURCE_DIR}/catch.hpp <rapidcheck.h>)
+
+# What `target` includes is precompiled, and it is not optimised.
+function(rowan_precompile target)
+    target_compile_options(${target} PRIVATE -O0)
+    target_precompile_headers(${target} REUSE_FROM rowan_precompiled)
+endfunction()
+
+# Takes from the list of sources those that include what the single header leaves out. They are skipped together.
+function(rowan_without_nanopb list)
+    set(one_line ${PROJECT_BINARY_DIR}/tests/single)
+    set(left ${${list}})
+    foreach(source IN LISTS ${list})
+        file(STRINGS ${source} lines REGEX "^#include <rowan/")
+        foreach(line IN LISTS lines)
+            string(REGEX MATCH "rowan/[a-z0-9_/]+\\.hpp" header "${line}")
+            if(source IN_LIST left AND NOT EXISTS ${one_line}/${header} AND NOT header STREQUAL rowan/rowan.hpp)
+                list(REMOVE_ITEM left ${source})
+                cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+                set_property(GLOBAL APPEND PROPERTY ROWAN_LEFT_OUT ${source})
+            endif()
+        endforeach()
+    endforeach()
+    set(${list} ${left} PARENT_SCOPE)
+endfunction()
+
+function(rowan_skip_left_out)
+    get_property(sources GLOBAL PROPERTY ROWAN_LEFT_OUT)
+    list(JOIN sources ", " sources)
+    rowan_skip("with the single header" "it leaves out what these need: ${sources}")
+endfunction()
+cmake_language(DEFER DIRECTORY ${PROJECT_SOURCE_DIR} CALL rowan_skip_left_out)
