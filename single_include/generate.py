@@ -86,6 +86,8 @@ def single(folder):
     for name, header in headers.items():
         if not any(code == "#pragma once" for _, code in header):
             sys.exit(f"{name} has no `#pragma once`")
+        if reached(headers, name) == {name} != {"rowan/version.hpp"}:  # two copies of rowan would not be told so
+            sys.exit(f"{name} includes none of ours: <rowan/version.hpp> is for all")
         left_out = re.match(r"rowan/thrust[./]|.*/detail/", name) or "rowan/detail/nanopb.hpp" in reached(headers, name)
         if name not in seen and not left_out:
             sys.exit(f"{name} is not reached from rowan/rowan.hpp, and needs neither nanopb nor Thrust")

@@ -6,6 +6,7 @@ import tempfile
 
 GENERATE = pathlib.Path(__file__).resolve().parents[2] / "single_include/generate.py"
 ONCE = "#pragma once\n"
+NEXT = "#include <rowan/version.hpp>\n"
 VERSION = "#define ROWAN_VERSION_MAJOR 1\n#define ROWAN_VERSION_MINOR 2\n#define ROWAN_VERSION_PATCH 3\n"
 HEAD = "// rowan/rowan.hpp: rowan 1.2.3 in one file, but for what needs nanopb or Thrust. single_include/generate.py made it.\n"
 HEAD += "//\n// A licence\n//\n// of two paragraphs\n#pragma once\n\n" + VERSION + "\n"
@@ -25,14 +26,14 @@ def generate(folder, *arguments):
 
 
 def tree(headers):
-    """A folder with these headers, whose names lack `rowan/` and `.hpp`. The umbrella includes `version` and `a`, where it is not given."""
+    """A folder with the headers rowan/NAME.hpp, which begin with ONCE and NEXT unless they have a #pragma. The umbrella includes `a`."""
     folder = pathlib.Path(tempfile.mkdtemp(dir=temporary))
     (folder / "LICENSE").write_text("A licence\n\nof two paragraphs\n", encoding="utf-8")
-    headers = {"rowan": "#include <rowan/version.hpp>\n#include <rowan/a.hpp>\n", "version": VERSION, **headers}
+    headers = {"rowan": "#include <rowan/a.hpp>\n", "version": VERSION, **headers}
     for name, text in headers.items():
         path = folder / "include/rowan" / f"{name}.hpp"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text if "pragma" in text else ONCE + text, encoding="utf-8")
+        path.write_text(text if "pragma" in text else f"{ONCE}{NEXT * (name != 'version')}{text}", encoding="utf-8")
     return folder
 
 
@@ -108,6 +109,7 @@ int after;
     refuses("one of ours below code", {"a": "int a;\n#include <rowan/b.hpp>\n", "b": ""},
             f"rowan/a.hpp has `#include <rowan/b.hpp>` {place}")
     refuses("an include in quotes", {"a": '#include "b.hpp"\n', "b": ""}, 'rowan/a.hpp has `#include "b.hpp"`: it needs angle brackets')
+    refuses("none of ours", {"a": ONCE}, "rowan/a.hpp includes none of ours: <rowan/version.hpp> is for all")
     refuses("no #pragma once", {"a": "// #pragma once\n"}, "rowan/a.hpp has no `#pragma once`")
 
     folder = tree({"a": "int a;\n"})
