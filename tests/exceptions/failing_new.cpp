@@ -7,27 +7,6 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TESTS_FOREIGN_NEW
-#endif
-#endif
-
-#ifdef TESTS_FOREIGN_NEW
-
-namespace test {
-
-bool allocation_can_fail() { return false; }
-void fail_allocation(std::size_t, bool) {}
-std::ptrdiff_t live_blocks() { return 0; }
-std::ptrdiff_t allocations() { return 0; }
-void watch_bytes() {}
-std::ptrdiff_t most_bytes() { return 0; }
-
-}  // namespace test
-
-#else
-
 namespace {
 
 std::atomic<std::size_t> countdown{0};
@@ -82,8 +61,6 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { rele
 
 namespace test {
 
-bool allocation_can_fail() { return true; }
-
 void fail_allocation(std::size_t n, bool ever_after) {
     every = ever_after;
     countdown = n;
@@ -96,5 +73,3 @@ void watch_bytes() { bytes_now = bytes_most = 0; }
 std::ptrdiff_t most_bytes() { return bytes_most; }
 
 }  // namespace test
-
-#endif

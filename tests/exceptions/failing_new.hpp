@@ -1,12 +1,9 @@
-// tests/exceptions/failing_new.hpp: this program's operator new, which can be told to fail.
+// tests/exceptions/failing_new.hpp: this program's operator new, which can be told to fail. Not for the thread sanitizer, which has its own.
 #pragma once
 
 #include <cstddef>
 
 namespace test {
-
-/// Can allocations be made to fail? The thread sanitizer has an operator new of its own.
-bool allocation_can_fail();
 
 /// Lets the n-th allocation from now on fail, counted from 1, on whatever thread; with `ever_after` all later ones too. 0: none.
 void fail_allocation(std::size_t n, bool ever_after = false);
