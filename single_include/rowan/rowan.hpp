@@ -29,9 +29,47 @@
 #error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
 #endif
 
+/// Semantic versioning: another one may break programs.
 #define ROWAN_VERSION_MAJOR 0
+/// More than before; with major version 0 it may break programs.
 #define ROWAN_VERSION_MINOR 1
+/// Corrections alone.
 #define ROWAN_VERSION_PATCH 0
+
+// rowan/detail/config.hpp: the questions asked of the compiler.
+
+#if __cplusplus < 202002L
+#error "rowan needs C++20: compile with -std=c++20 or newer"
+#endif
+
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
+#endif
+
+#ifndef __cpp_exceptions
+#error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
+#endif
+
+/// Marks what host and device code may both call.
+#ifdef __CUDACC__
+#define ROWAN_HD __host__ __device__
+#else
+#define ROWAN_HD
+#endif
+
+/// Marks small functions whose inlining the inner loops depend on.
+#define ROWAN_INLINE [[gnu::always_inline]] inline
+
+/// The same of what host and device code may both call.
+#define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
+
+/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
+/// what it calls.
+#ifdef __NVCC__
+#define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
+#else
+#define ROWAN_NO_EXEC_CHECK
+#endif
 
 // rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
 
@@ -200,14 +238,19 @@ template <class T>
 struct Allocator {
     using value_type = T;
 
+    /// Where blocks start: at multiples of this many bytes.
     static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
+    /// The size of the system's large pages, in bytes.
     static constexpr std::size_t huge_page = detail::huge_page;
+    /// Blocks of this many bytes or more fill whole large pages.
     static constexpr std::size_t huge_from = detail::huge_from;
 
-    Allocator() = default;
+    Allocator() = default;  ///< of any element type: all are equal
     template <class U>
     Allocator(Allocator<U> const&) noexcept {}
 
+    /// Memory for `n` elements.
+    /// errors   std::bad_alloc
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
@@ -218,6 +261,7 @@ struct Allocator {
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
+    /// Gives a block back to the pool that it is from, or to the system.
     void deallocate(T* block, std::size_t) noexcept {
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
@@ -227,6 +271,7 @@ struct Allocator {
         }
     }
 
+    /// All allocators are equal.
     template <class U>
     bool operator==(Allocator<U> const&) const noexcept {
         return true;
@@ -242,37 +287,6 @@ using Buffer = std::vector<T, Allocator<T>>;
 }  // namespace detail
 
 }  // namespace rowan::inline v0
-
-// rowan/detail/config.hpp: the questions asked of the compiler.
-
-#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
-#endif
-
-#ifndef __cpp_exceptions
-#error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
-#endif
-
-/// Marks what host and device code may both call.
-#ifdef __CUDACC__
-#define ROWAN_HD __host__ __device__
-#else
-#define ROWAN_HD
-#endif
-
-/// Marks small functions whose inlining the inner loops depend on.
-#define ROWAN_INLINE [[gnu::always_inline]] inline
-
-/// The same of what host and device code may both call.
-#define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
-
-/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
-/// what it calls.
-#ifdef __NVCC__
-#define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
-#else
-#define ROWAN_NO_EXEC_CHECK
-#endif
 
 // rowan/detail/bit_cast.hpp: std::bit_cast, on devices too.
 
@@ -293,16 +307,19 @@ namespace rowan::inline v0 {
 /// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
 class bfloat16 {
 public:
-    bfloat16() = default;
+    bfloat16() = default;  ///< 0
+    /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
+    /// Exact.
     ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
+    /// The number with these bits.
     ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
         bfloat16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
 
 private:
     ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
@@ -318,6 +335,7 @@ private:
 
 // rowan/fwd.hpp: the public class templates, declared with their default arguments.
 
+/// Row-sparse tensors, ragged sequences, operators, nets and files.
 namespace rowan::inline v0 {
 
 struct Cpu;
@@ -366,6 +384,7 @@ struct Cpu {
 template <class D>
 inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 
+/// What stands first in calls: where tensors are, and how work on them is done.
 template <class D>
 concept device = is_device<D>;
 
@@ -379,16 +398,19 @@ namespace rowan::inline v0 {
 /// From float it rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a NaN.
 class float16 {
 public:
-    float16() = default;
+    float16() = default;  ///< 0
+    /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
+    /// Exact.
     ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
 
+    /// The number with these bits.
     ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
         float16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
 
 private:
     // Both directions are branch-free but for the class of the number, and use the float unit to round:
@@ -437,12 +459,14 @@ private:
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///   sum            the type in which sums and products are formed: + - * / and, where used, from double, sqrt, pow, < and >
-///   name           its name in messages and nets
-///   wire           its number in descriptors and checkpoints; own types count from 1000
-///   widen(T)       -> sum
-///   narrow(sum)    -> T, rounding as the type does
-/// `T` itself must be trivially copyable and default constructible.
+///     sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
+///     name           its name in messages and nets
+///     wire           its number in descriptors and checkpoints; own types count from 1000
+///     widen(T)       -> sum
+///     narrow(sum)    -> T, rounding as the type does
+///
+/// `T` itself must be trivially copyable and default constructible. Functions that need more of `sum` say so when they are compiled:
+/// sqrt, exp, log and pow are found by its namespace, < and > order it.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -453,6 +477,49 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 };
 
 namespace detail {
+
+/// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
+template <class T>
+consteval bool is_element() {
+    if constexpr (requires { sizeof(dtype<T>); }) {
+        using traits = dtype<T>;
+        static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
+        static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
+        static_assert(
+            requires {
+                { traits::name } -> std::convertible_to<std::string_view>;
+            },
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+        static_assert(
+            requires {
+                { traits::wire } -> std::convertible_to<std::int32_t>;
+            },
+            "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
+        static_assert(
+            requires { typename traits::sum; },
+            "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
+        if constexpr (requires { typename traits::sum; }) {
+            using sum = typename traits::sum;
+            static_assert(
+                requires(T const& x) {
+                    { traits::widen(x) } -> std::same_as<sum>;
+                },
+                "rowan::dtype<T>: static sum widen(T) is missing");
+            static_assert(
+                requires(sum const& x) {
+                    { traits::narrow(x) } -> std::same_as<T>;
+                },
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+            static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
+            static_assert(
+                requires(double x) { static_cast<sum>(x); }, "rowan::dtype<T>::sum must be constructible from double");
+            static_assert(
+                requires(sum const& a, sum const& b) { sum(a + b), sum(a - b), sum(a * b), sum(a / b); },
+                "rowan::dtype<T>::sum must have + - * and /");
+        }
+    }
+    return element<T>;
+}
 
 template <class T, class Sum>
 struct cast_dtype {
@@ -535,6 +602,7 @@ public:
 /// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
 class IndexError : public Error {
 public:
+    /// `field[position] = value is not in [0, bound)`
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
         : IndexError(std::move(field), position, value, bound,
                      text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
@@ -548,10 +616,10 @@ public:
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
         : IndexError(std::move(field), position, value, value, text(value, reason)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::size_t position() const noexcept { return position_; }  ///< the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }
-    std::int64_t bound() const noexcept { return bound_; }  ///< values in [0, bound) are good
+    std::string const& field() const noexcept { return field_; }  ///< the argument
+    std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }        ///< that stands there
+    std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
 
     /// The same of another field, at another position there: of what the field was made from.
     IndexError moved_to(std::string field, std::size_t position) const {
@@ -576,13 +644,14 @@ private:
 /// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
 class ShapeError : public Error {
 public:
+    /// `field is actual, expected expected`
     ShapeError(std::string field, std::string actual, std::string expected)
         : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
           actual_(std::move(actual)), expected_(std::move(expected)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& actual() const noexcept { return actual_; }
-    std::string const& expected() const noexcept { return expected_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
+    std::string const& actual() const noexcept { return actual_; }      ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
 
 private:
     std::string field_;
@@ -593,13 +662,14 @@ private:
 /// A number that no computation can use: `learning_rate is nan, expected a finite number`.
 class ValueError : public Error {
 public:
+    /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected)
         : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
           expected_(std::move(expected)), value_(value) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& expected() const noexcept { return expected_; }
-    double value() const noexcept { return value_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    double value() const noexcept { return value_; }                    ///< what it is
 
 private:
     static std::string text(double value) {
@@ -614,15 +684,16 @@ private:
 /// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
+    /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
         : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
                 " " + reason),
           reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
 
-    std::size_t level() const noexcept { return level_; }
-    std::size_t position() const noexcept { return position_; }
-    std::int64_t value() const noexcept { return value_; }
-    std::string const& reason() const noexcept { return reason_; }
+    std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
+    std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
+    std::int64_t value() const noexcept { return value_; }          ///< that stands there
+    std::string const& reason() const noexcept { return reason_; }  ///< what is wrong with it
 
 private:
     std::string reason_;
@@ -634,13 +705,14 @@ private:
 /// Element types that do not fit together: `table is f32, expected bf16`.
 class TypeError : public Error {
 public:
+    /// `field is actual, expected expected`
     TypeError(std::string field, std::string actual, std::string expected)
         : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
           actual_(std::move(actual)), expected_(std::move(expected)) {}
 
-    std::string const& field() const noexcept { return field_; }
-    std::string const& actual() const noexcept { return actual_; }
-    std::string const& expected() const noexcept { return expected_; }
+    std::string const& field() const noexcept { return field_; }        ///< the argument
+    std::string const& actual() const noexcept { return actual_; }      ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
 
 private:
     std::string field_;
@@ -651,12 +723,13 @@ private:
 /// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
 class FormatError : public Error {
 public:
+    /// `byte offset: field reason`
     FormatError(std::uint64_t offset, std::string field, std::string const& reason)
         : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
           field_(std::move(field)) {}
 
-    std::uint64_t offset() const noexcept { return offset_; }
-    std::string const& field() const noexcept { return field_; }
+    std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
+    std::string const& field() const noexcept { return field_; }  ///< what stands there
 
 private:
     std::uint64_t offset_;
@@ -666,11 +739,12 @@ private:
 /// The operating system refused: `open model.rowan: No such file or directory`.
 class IoError : public Error {
 public:
+    /// `operation path: reason`
     IoError(std::string const& operation, std::string path, std::string const& reason, int code)
         : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
 
-    std::string const& path() const noexcept { return path_; }
-    int code() const noexcept { return code_; }  ///< errno
+    std::string const& path() const noexcept { return path_; }  ///< the file
+    int code() const noexcept { return code_; }                 ///< errno
 
 private:
     std::string path_;
@@ -699,13 +773,14 @@ namespace rowan::inline v0 {
 /// errors   ShapeError if it is negative or more than 2^63 - 1
 class Height {
 public:
+    /// errors   ShapeError if it is negative or more than 2^63 - 1
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
             throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
         }
     }
-    operator std::int64_t() const noexcept { return value_; }
+    operator std::int64_t() const noexcept { return value_; }  ///< in [0, 2^63 - 1]
 
 private:
     std::int64_t value_;
@@ -726,6 +801,7 @@ namespace rowan::inline v0 {
 
 /// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
 /// errors   ValueError if `exec.threads` is negative
+/// cost     one question to OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
@@ -773,13 +849,30 @@ void team(int threads, F&& f) {
     f(0, 1);
 }
 
-/// Waits for the whole team of `threads`; every one of them must come here.
-inline void team_barrier(int threads) {
-    if (threads == 1) return;  // no team was made: a barrier would wait for the caller's own
-#ifdef _OPENMP
-#pragma omp barrier
-#endif
-}
+/// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
+/// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
+/// the one goes with any of the other, as callers go by the team that they get.
+class TeamBarrier {
+public:
+    /// Waits for the whole team of `threads`; every one of them must come here.
+    void wait(int threads) {
+        unsigned const phase = phase_.load(std::memory_order_relaxed);  // it stays until this thread has arrived
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+            arrived_.store(0, std::memory_order_relaxed);
+            phase_.store(phase + 1, std::memory_order_release);
+            phase_.notify_all();
+            return;
+        }
+        for (int i = 0; i < 10'000; ++i) {  // the others are often near, and sleeping is slow
+            if (phase_.load(std::memory_order_acquire) != phase) return;
+        }
+        phase_.wait(phase, std::memory_order_acquire);
+    }
+
+private:
+    std::atomic<int> arrived_{0};
+    std::atomic<unsigned> phase_{0};
+};
 
 }  // namespace detail
 
@@ -792,6 +885,7 @@ concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
 /// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
 /// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
 /// errors   what `f` throws, one exception of those thrown
+/// cost     one team of threads, none where one range or one thread is enough; what `f` costs
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
@@ -1082,14 +1176,35 @@ private:
 
 // rowan/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
 
+#if __has_include(<xtensor/core/xtensor_config.hpp>)
+#include <xtensor/core/xtensor_config.hpp>
+#elif __has_include(<xtensor/xtensor_config.hpp>)
+#include <xtensor/xtensor_config.hpp>
+#else
+#error "rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)"
+#endif
+#if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR < 24
+#error "rowan needs xtensor 0.24 or newer: this one is too old"
+#endif
+
 #if __has_include(<xtensor/containers/xcontainer.hpp>)
 #include <xtensor/containers/xcontainer.hpp>
 #include <xtensor/core/xsemantic.hpp>
-#elif __has_include(<xtensor/xcontainer.hpp>)
+#else
+#include <xtensor/xstorage.hpp>
+
+// Before 0.26, two of xtensor's specializations fit a svector where a template's defaults count, as they do from clang 19 on.
+#if defined(__clang__) && defined(__cpp_template_template_args)
+namespace xt {
+template <class X, class T, std::size_t N>
+struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
+    using type = svector<X, N, std::allocator<X>, true>;
+};
+}  // namespace xt
+#endif
+
 #include <xtensor/xcontainer.hpp>
 #include <xtensor/xsemantic.hpp>
-#else
-#error "rowan needs xtensor 0.24 or newer (Debian: xtensor-dev)"
 #endif
 
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
@@ -1128,7 +1243,7 @@ namespace rowan::inline v0 {
 /// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
 template <class T>
 class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
-    static_assert(element<T>, "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
 
     using container = xt::xstrided_container<Tensor>;
     using semantic = xt::xcontainer_semantic<Tensor>;
@@ -1140,7 +1255,7 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
 
-    Tensor() { resize(shape_type{0}); }
+    Tensor() { resize(shape_type{0}); }  ///< the shape [0]
 
     /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
     /// errors   ShapeError if lists of one depth differ in length
@@ -1171,11 +1286,14 @@ public:
         t.resize(shape);
         return t;
     }
+    /// A tensor of this shape, every element `value`.
+    /// errors   as from_shape
     static Tensor full(shape_type const& shape, T value) {
         Tensor t = from_shape(shape);
         std::fill(t.data_.begin(), t.data_.end(), value);
         return t;
     }
+    /// The same with zeros.
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
 
     Tensor(Tensor const&) = default;
@@ -1373,14 +1491,17 @@ class Ids<Cpu> {
 public:
     using shape_type = Tensor<std::int64_t>::shape_type;
 
-    Ids() : shape_{0} {}
+    Ids() : shape_{0} {}  ///< none
+    /// `{2, 0, 2}`, to the end of the expression.
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
+    /// Ids of the tensor's shape.
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
         shape_ = ids.shape();
     }
 
+    /// A flat list.
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
         (!xt::is_xexpression<R>::value)Ids(R const& ids)
@@ -1392,8 +1513,9 @@ public:
         }
     }
 
-    std::size_t size() const noexcept { return size_; }
-    shape_type const& shape() const noexcept { return shape_; }
+    std::size_t size() const noexcept { return size_; }          ///< how many ids
+    shape_type const& shape() const noexcept { return shape_; }  ///< that the result of a lookup begins with
+    /// Id i of all, in row-major order.
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
     /// Calls f with a span of the ids as they are, int32 or int64.
@@ -1460,7 +1582,7 @@ public:
     /// `most`: how many bytes of free memory are kept; what is more goes to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
-    MemoryPool(MemoryPool const&) = delete;
+    MemoryPool(MemoryPool const&) = delete;  ///< not copied
     MemoryPool& operator=(MemoryPool const&) = delete;
     ~MemoryPool() { free_->close(); }
 
@@ -1472,6 +1594,7 @@ public:
     /// While it lives, this thread's tensors come from the pool, and not from one that it used before. It may not outlive the pool.
     class [[nodiscard]] Guard {
     public:
+        /// `pool` is the thread's until the guard is gone.
         explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;
@@ -1937,14 +2060,16 @@ enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_AR
 /// Up to eight dims, each a count or UNK.
 class Dims {
 public:
-    static constexpr std::size_t max_rank = 8;
+    static constexpr std::size_t max_rank = 8;  ///< more dims than that are refused
 
-    constexpr Dims() = default;
+    constexpr Dims() = default;  ///< rank 0
     /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
     constexpr Dims(std::initializer_list<std::int64_t> dims) {
         for (std::int64_t const dim : dims) push_back(dim);
     }
 
+    /// One dim more, the last.
+    /// errors   ShapeError if there are max_rank already or it is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
         if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
@@ -1988,10 +2113,10 @@ private:
 
 /// Kind, element type, dims and levels of sequences of a variable.
 struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;
+    VarType type = VarType::LOD_TENSOR;              ///< what kind of thing it is
     std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
     Dims dims;                                       ///< of a SelectedRows those that it stands for
-    std::size_t lod_level = 0;
+    std::size_t lod_level = 0;                       ///< how many; 0: rows that form no sequences
 
     friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
 };
@@ -2005,12 +2130,13 @@ constexpr bool is_integral(std::int32_t wire) noexcept {
 /// The specs of a Tensor or LoDTensor, and of a SelectedRows.
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
-    static_assert(element<T>, "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
 }
+/// The same of a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(element<T>, "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
 }
 
@@ -2105,6 +2231,7 @@ inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, s
 /// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
 class Lod {
 public:
+    /// More levels than that are refused.
     static constexpr std::size_t max_levels = 16;
 
     /// No levels: rows that form no sequences.
@@ -2179,7 +2306,7 @@ public:
         return from_lengths({lengths});
     }
 
-    std::size_t levels() const noexcept { return levels_; }
+    std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
     bool empty() const noexcept { return levels_ == 0; }
 
     /// The offsets of a level, one more than it has sequences.
@@ -2436,8 +2563,8 @@ public:
     /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
-    Lod const& lod() const noexcept { return lod_; }
-    shape_type const& shape() const noexcept { return value_.shape(); }
+    Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
+    shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
 
     /// Other sequences of the same rows; no levels drops them.
     /// errors   as the constructor, with the tensor as it was
@@ -2552,9 +2679,9 @@ namespace rowan::inline v0 {
 
 /// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
 struct SubLod {
-    Lod lod;
-    std::int64_t row_begin = 0;
-    std::int64_t row_end = 0;
+    Lod lod;                     ///< of these sequences alone
+    std::int64_t row_begin = 0;  ///< their first row
+    std::int64_t row_end = 0;    ///< and the one after their last
 };
 
 /// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
@@ -2575,6 +2702,8 @@ inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std:
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
 /// errors   as sub_lod
+/// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
+/// cost     as sub_lod; no rows are copied
 template <class T, class Device>
 LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
                                      std::size_t end) {
@@ -2592,6 +2721,7 @@ namespace rowan::inline v0 {
 
 /// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
 /// errors   ShapeError if the number of levels differs or lengths are a tensor of another rank than 1; LodError as in Lod::from_lengths
+/// cost     O(offsets of the result)
 template <detail::id_lists R>
 Lod append_lengths(Lod const& lod, R const& more) {
     if (lod.empty()) return Lod::from_lengths(more);
@@ -2625,6 +2755,8 @@ LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t
 /// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
 /// to the last one. Their rows are aliases of those of x.
 /// errors   ShapeError if count is less than 1
+/// shapes   x of m sequences, or rows -> min(count, m) batches
+/// cost     O(offsets of x), no rows copied
 template <class T, class Device, std::integral N>  // so that braces are sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
@@ -2644,6 +2776,8 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
 /// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
 /// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
 /// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
+/// shapes   sizes [parts] -> as many batches
+/// cost     O(offsets of x), no rows copied
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
     x.check();
@@ -2723,10 +2857,11 @@ namespace rowan::inline v0 {
 /// A LoDTensor, a SelectedRows, a TensorArray or any other movable object, or nothing.
 class Value {
 public:
-    Value() = default;
+    Value() = default;  ///< nothing
 
     bool empty() const noexcept { return holder_ == nullptr; }
 
+    /// Is a V held?
     template <class V>
     bool is() const noexcept {
         return !empty() && holder_->type == &type_of<V>;
@@ -2780,8 +2915,8 @@ public:
     // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
     // throw a TypeError for anything else. `device` is what operators run on.
 
-    std::size_t rows() const { return held().rows(); }
-    Lod const& lod() const { return held().lod(); }
+    std::size_t rows() const { return held().rows(); }  ///< of its tensor
+    Lod const& lod() const { return held().lod(); }     ///< none where rows form no sequences
     /// The number of parts.
     std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
@@ -2804,12 +2939,14 @@ public:
 
     /// Number, name and size of the element type, the dims, and the bytes, which may be written; none of a value in the memory of a device.
     struct Elements {
-        std::int32_t dtype;
-        std::string_view type;
-        std::size_t element_size;
-        std::vector<std::int64_t> dims;
-        std::span<std::byte> bytes;
+        std::int32_t dtype;              ///< dtype<T>::wire
+        std::string_view type;           ///< dtype<T>::name
+        std::size_t element_size;        ///< in bytes
+        std::vector<std::int64_t> dims;  ///< of the tensor, or of the value of a SelectedRows
+        std::span<std::byte> bytes;      ///< of all elements
     };
+    /// Those of a LoDTensor or a SelectedRows.
+    /// errors   TypeError for anything else
     Elements elements() { return held().elements(); }
 
     /// The value in the memory of the host: an alias if it is there, else a copy.
@@ -3090,8 +3227,9 @@ namespace rowan::inline v0 {
 template <class... Slot>
 struct slots {
     static constexpr std::size_t size = sizeof...(Slot);
-    static constexpr std::array<std::string_view, size> names{Slot::name...};
+    static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
 
+    /// Is the slot in the list?
     template <class S>
     static constexpr bool has = (std::is_same_v<S, Slot> || ...);
 
@@ -3114,6 +3252,7 @@ struct grad_suffix {
 /// The gradient of what is in a slot, named as in descriptors: w@GRAD.
 template <class Slot>
 struct grad_of {
+    /// That of the slot, and `@GRAD`.
     static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 
@@ -3187,6 +3326,7 @@ inline constexpr unsigned row_inputs_of = [] {
         return 0u;
     }
 }();
+/// Whether its results are sums over the rows of these inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
     if constexpr (requires { Op::sums_rows; }) {
@@ -3198,6 +3338,8 @@ inline constexpr bool sums_rows_of = [] {
 
 /// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
 /// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+/// errors   none
+/// cost     that of the operator's own function, if it has one
 template <class Op, class Attributes>
 bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
@@ -3230,9 +3372,9 @@ using makes = slots<Slot...>;
 /// One operator of the backward pass; what it uses and makes are its own slots where they are not named.
 template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
 struct grad_rule {
-    using op = Op;
-    using reads = Uses;
-    using writes = Makes;
+    using op = Op;         ///< the operator
+    using reads = Uses;    ///< the slots of what it reads
+    using writes = Makes;  ///< the slots of what it makes
 };
 
 /// Several, one after the other. Those that make nothing that is wanted are left out.
@@ -3275,6 +3417,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
+/// An operator that has a gradient.
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
 
@@ -3283,12 +3426,15 @@ concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_gr
 template <class... Op>
 struct registry {
     static constexpr std::size_t size = sizeof...(Op);
+    /// Of the operators, in the order of the list.
     static constexpr std::array<std::string_view, size> names{Op::name...};
     static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
 
+    /// Is `O` in the list?
     template <class O>
     static constexpr bool has = (std::is_same_v<O, Op> || ...);
 
+    /// The list with more operators at its end.
     template <class... More>
     using with = registry<Op..., More...>;
 
@@ -3403,6 +3549,7 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
 
 }  // namespace detail
 
+/// What `run` takes last: the operator's attributes, or no_attributes.
 template <class Op>
 using attributes_of = typename detail::attributes_type<Op>::type;
 
@@ -3414,6 +3561,9 @@ struct no_value {};
 ///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
 ///
 /// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+/// shapes   each gradient has the shape of its input
+/// errors   those of the operators that the rules name
+/// cost     theirs: all rules run
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
@@ -3543,7 +3693,7 @@ struct SelectedRowsAccess;
 /// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
 template <class T>
 class SelectedRows<T, Cpu> {
-    static_assert(element<T>, "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;
@@ -3577,7 +3727,8 @@ public:
     }
     ~SelectedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
+    /// One for each row of the value, in its order.
     std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
 
     /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim
@@ -3977,33 +4128,36 @@ struct op_code;
 
 /// Where a gradient operator finds what it reads, or what it writes is.
 struct grad_slot {
+    /// Which list of the forward operator it is in, or what one rule hands to another.
     enum Kind : std::uint8_t { input, output, grad_of_input, grad_of_output, between_rules };
-    Kind kind;
-    std::size_t index;
+    Kind kind;          ///< which list
+    std::size_t index;  ///< the position there
 };
 
 /// A grad_rule as data.
 struct rule_code {
     op_code const* op;
-    std::span<grad_slot const> reads;
-    std::span<grad_slot const> writes;
+    std::span<grad_slot const> reads;   ///< in the order of op's inputs
+    std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
 /// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
 /// where it is used: a program carries the operators that its nets use.
 struct op_code {
-    std::string_view name;
-    std::span<std::string_view const> inputs,
-        outputs;          // the names of the slots, the first of which may hold any number
-    unsigned row_inputs;  // see row_inputs_of
-    bool sums_rows;
-    bool (*row_output)(void const* attributes, std::size_t i);  // do rows of result i follow from rows of inputs?
-    bool (*row_wise)(void const* attributes);                   // see row_wise_of
+    std::string_view name;  ///< in nets and files
+    /// The names of the slots, the first of which may hold any number.
+    std::span<std::string_view const> inputs, outputs;
+    unsigned row_inputs;                                        ///< see row_inputs_of
+    bool sums_rows;                                             ///< see sums_rows_of
+    bool (*row_output)(void const* attributes, std::size_t i);  ///< do rows of result i follow from rows of inputs?
+    bool (*row_wise)(void const* attributes);                   ///< see row_wise_of
+    /// Specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
+    /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                std::ptrdiff_t levels_from);  // the input whose levels results of as many rows get, or -1
-    std::span<rule_code const> rules;
-    bool in_place = false;  ///< may result 0 take the place of input 0, where nothing else reads that?
+                std::ptrdiff_t levels_from);
+    std::span<rule_code const> rules;  ///< of the backward pass
+    bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
 };
 
 namespace detail {
@@ -4139,7 +4293,7 @@ private:
     }
 
 public:
-    static op_code const value;  // defined below, as operators name each other in their rules
+    static op_code const value;  ///< defined below, as operators name each other in their rules
 };
 
 template <class Op, class D, class... T>
@@ -4159,51 +4313,63 @@ constinit op_code const code_of<Op, D, T...>::value{
 
 // rowan/op/infer.hpp: the questions that an operator's infer asks of its inputs, at compile time and at run time.
 
+/// What `infer` of an operator asks of its inputs. At compile time what does not hold is an error that names one of these functions.
 namespace rowan::inline v0::spec {
 
 // The functions that throw are no constants: at compile time the error names them.
 
+/// Throws a TypeError.
 [[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
     throw TypeError(field, "of another kind", expected);
 }
 
+/// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
     throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
 }
 
+/// Throws a ShapeError.
 [[noreturn]] inline void the_rank_does_not_fit(char const* field, std::size_t actual, char const* expected) {
     throw ShapeError(std::string(field) + " rank", std::to_string(actual), expected);
 }
 
+/// Throws a ShapeError.
 [[noreturn]] inline void the_dims_do_not_match(char const* field, std::int64_t actual, std::int64_t expected) {
     throw ShapeError(field, std::to_string(actual), std::to_string(expected));
 }
 
+/// Throws a ShapeError.
 [[noreturn]] inline void there_are_too_few_levels(char const* field, std::size_t actual) {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
 
+/// A Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
 }
 
+/// So many dims; `expected` is what the error says of them.
 constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
     if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
 }
 
+/// A Tensor or LoDTensor of rank 2.
 constexpr void matrix(char const* field, VarSpec const& x) {
     dense(field, x);
     rank(field, x, 2, "2");
 }
 
+/// Rank 1 or more.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
 }
 
+/// One level or more.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
 }
 
+/// Two of one element type.
 constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
 }
@@ -4386,6 +4552,7 @@ ROWAN_HD_INLINE V square_root(V const& x) {
 #endif
     using std::sqrt;
     using xsimd::sqrt;
+    static_assert(requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
     return sqrt(x);
 }
 
@@ -4573,6 +4740,7 @@ inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads
 struct Buckets {
     Buffer<std::size_t> starts;          // where each bucket begins, and the end
     Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
+    TeamBarrier barrier;
 
     Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
         : starts(buckets + 1),
@@ -4589,7 +4757,7 @@ struct Buckets {
         std::size_t* const mine = places[t].data();
         std::fill_n(mine, buckets, std::size_t{0});
         for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
-        team_barrier(team_size);
+        barrier.wait(team_size);
         if (thread == 0) {  // counts become places: bucket by bucket, and within a bucket thread by thread
             std::size_t next = 0;
             for (std::size_t b = 0; b < buckets; ++b) {
@@ -4598,9 +4766,9 @@ struct Buckets {
             }
             starts[buckets] = n;
         }
-        team_barrier(team_size);
+        barrier.wait(team_size);
         for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
-        team_barrier(team_size);
+        barrier.wait(team_size);
     }
 
     /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
@@ -4697,14 +4865,15 @@ public:
     }
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
 
-    Lod const& lod() const noexcept { return lod_; }
-    std::size_t level() const noexcept { return level_; }
+    Lod const& lod() const noexcept { return lod_; }       ///< whose sequences are cut
+    std::size_t level() const noexcept { return level_; }  ///< of the Lod
 
     /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
     Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
+    /// How many of them the level has.
     std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
 
     /// The number of steps: the length of the longest sequence.
@@ -4715,6 +4884,7 @@ public:
         return t < steps() ? static_cast<std::size_t>(starts_.data()[t + 1] - starts_.data()[t]) : 0;
     }
 
+    /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
     /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
     auto elements() const {
@@ -4724,6 +4894,7 @@ public:
             return elements_;
         }
     }
+    /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         if constexpr (detail::is_cpu<Device>) {
@@ -5474,6 +5645,7 @@ Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& i
 
 namespace rowan::inline v0 {
 
+/// How TensorArray::unpack cuts a batch.
 struct UnpackOptions {
     std::size_t level = 0;       ///< the level whose sequences are cut into steps
     bool sort_by_length = true;  ///< longest sequence first, equal ones in input order; else all in input order
@@ -5509,7 +5681,7 @@ public:
     using value_type = T;
     using shape_type = typename Tensor<T, Device>::shape_type;
 
-    TensorArray() = default;
+    TensorArray() = default;  ///< no slots
 
     TensorArray(TensorArray const&) = default;
     TensorArray(TensorArray&& other) noexcept : TensorArray() { swap(other); }
@@ -5617,7 +5789,7 @@ public:
         slots_.resize(size);
     }
 
-    std::size_t max_size() const noexcept { return slots_.max_size(); }
+    std::size_t max_size() const noexcept { return slots_.max_size(); }  ///< more slots than that are refused
 
     /// All slots as one tensor, along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
@@ -5890,8 +6062,8 @@ struct TensorArrayAccess {
 /// What TensorArray::unpack gives.
 template <class T, class Device>
 struct Unpacked {
-    TensorArray<T, Device> steps;
-    StepMap<Device> map;
+    TensorArray<T, Device> steps;  ///< slot t has the elements of step t
+    StepMap<Device> map;           ///< what TensorArray::pack needs to put them together
 };
 
 }  // namespace rowan::inline v0
@@ -6135,8 +6307,9 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
-    op_code const* code = nullptr;
-    std::shared_ptr<void const> attributes;
+    op_code const* code = nullptr;           ///< what it runs
+    std::shared_ptr<void const> attributes;  ///< of the type that its code takes
+    /// Variables in the order of the slots.
     std::vector<Variable*> inputs, outputs;
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
 };
@@ -6145,14 +6318,17 @@ struct Operator {
 /// is to make it, a Device; none is Device{}.
 class FirstValue {
 public:
+    /// Writes a first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    FirstValue() = default;
+    FirstValue() = default;  ///< none: the variable has no first value
+    /// That function.
     template <class F>
     requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
         : make_(std::move(make)) {}
 
-    explicit operator bool() const noexcept { return make_ != nullptr; }
+    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
+    /// Calls it.
     void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
         make_(value, seed, device);
     }
@@ -6164,6 +6340,7 @@ private:
 /// A name, what is known beforehand of the value, the value, and the operators that read and write it.
 class Variable {
 public:
+    /// Scope::new_var makes them.
     Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
@@ -6172,11 +6349,11 @@ public:
     std::string const& name() const noexcept { return name_; }
     /// Was it named by the program, and not because of its place in a net?
     bool has_own_name() const noexcept { return own_name_; }
-    VarSpec const& spec() const noexcept { return spec_; }
-    Role role() const noexcept { return role_; }
-    Scope& scope() const noexcept { return *scope_; }
+    VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
+    Role role() const noexcept { return role_; }            ///< what it is for
+    Scope& scope() const noexcept { return *scope_; }       ///< that it belongs to
 
-    Value& value() noexcept { return value_; }
+    Value& value() noexcept { return value_; }  ///< empty before a net has run
     Value const& value() const noexcept { return value_; }
 
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
@@ -6188,12 +6365,13 @@ public:
 
     /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
     std::function<void(Variable&, std::int64_t width)> set_width;
+    /// Other dims than those that it was declared with.
     void set_dims(Dims const& dims) { spec_.dims = dims; }
     /// Of what was made before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
-    std::span<Operator* const> readers() const noexcept { return readers_; }
-    std::span<Operator* const> writers() const noexcept { return writers_; }
+    std::span<Operator* const> readers() const noexcept { return readers_; }  ///< operators that read it
+    std::span<Operator* const> writers() const noexcept { return writers_; }  ///< operators that write it
 
 private:
     friend class Scope;
@@ -6210,7 +6388,7 @@ private:
 /// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
 class Scope {
 public:
-    Scope() = default;
+    Scope() = default;  ///< with no scope around it
     /// A scope within another, which must live longer.
     explicit Scope(Scope& parent) : parent_(&parent) {}
     Scope(Scope const&) = delete;
@@ -6246,6 +6424,7 @@ public:
         scopes_.push_back(std::make_unique<Scope>(*this));
         return *scopes_.back();
     }
+    /// All inner scopes go, and what is in them.
     void drop_scopes() noexcept { scopes_.clear(); }
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
@@ -6256,9 +6435,11 @@ public:
             }
         }
     }
-    Scope* parent() const noexcept { return parent_; }
-    std::size_t scopes() const noexcept { return scopes_.size(); }
+    Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
+    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
+    /// In the order in which they were made.
     std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    /// In the order in which they were made.
     std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
 
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
@@ -6331,6 +6512,8 @@ inline Scope*& current_scope() {
 }  // namespace detail
 
 /// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+/// errors   none
+/// cost     O(1)
 inline Scope& default_scope() {
     if (detail::current_scope() != nullptr) return *detail::current_scope();
     thread_local Scope scope;
@@ -6340,6 +6523,7 @@ inline Scope& default_scope() {
 /// While it lives, another scope is this thread's default_scope().
 class ScopeGuard {
 public:
+    /// `scope` must live longer.
     explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
     ScopeGuard(ScopeGuard const&) = delete;
     ScopeGuard& operator=(ScopeGuard const&) = delete;
@@ -6636,8 +6820,8 @@ namespace rowan::inline v0 {
 ///     };
 template <class Struct, class Member>
 struct field {
-    std::string_view name;
-    Member Struct::*member;
+    std::string_view name;   ///< in descriptors
+    Member Struct::*member;  ///< where it is
 };
 template <class Struct, class Member>
 field(char const*, Member Struct::*) -> field<Struct, Member>;
@@ -6648,8 +6832,9 @@ field(char const*, Member Struct::*) -> field<Struct, Member>;
 
 namespace rowan::inline v0 {
 
+/// What the elements are made.
 struct FillOptions {
-    double value = 0;
+    double value = 0;  ///< of every element
 
     static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
 };
@@ -7072,6 +7257,7 @@ struct Summands<Cpu> {
 }  // namespace detail
 
 /// The sum of tensors of one shape, added in their order.
+/// shapes   x of one or more, each [...] -> [...]
 /// errors   ShapeError if there are none or shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
@@ -7085,6 +7271,7 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
 }
 
 /// The rows of all, one after the other: their sum, not merged.
+/// shapes   of one height and row shape -> the same, with as many rows as all have together
 /// errors   ShapeError if there are none, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
@@ -7108,6 +7295,8 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
 
 /// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
 /// errors   ShapeError if there are no tensors or shapes differ
+/// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
     for (SelectedRows<T, D> const& g : sparse) {
@@ -7355,14 +7544,15 @@ namespace rowan::inline v0 {
 
 /// A parameter and the variable that its gradient is written to.
 struct ParameterGradient {
-    Variable* parameter;
-    Variable* gradient;
+    Variable* parameter;  ///< what is trained
+    Variable* gradient;   ///< in the scope that was given
 };
 
 /// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
-/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables stay row-sparse. Only what a parameter needs
-/// is computed.
+/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables
+/// stay row-sparse. Only what a parameter needs is computed.
 /// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
+/// cost     one walk over the net; per operator on the way as many as its rules name
 template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});
@@ -7455,7 +7645,7 @@ public:
         find_uses();
     }
 
-    std::span<Operator* const> operators() const noexcept { return order_; }
+    std::span<Operator* const> operators() const noexcept { return order_; }  ///< in the order in which they run
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const noexcept { return inputs_; }
@@ -8085,25 +8275,27 @@ namespace rowan::inline v0 {
 /// What a recurrent operator is made of: the attributes of `rnn`.
 struct RnnBlock {
     std::unique_ptr<Scope> scope;  ///< of the step
-    detail::StepNet net;
-    std::size_t level = 0;    ///< the level of x whose sequences are walked through
-    bool reverse = false;     ///< from their ends to their beginnings
-    bool runs_whole = false;  ///< and not in parts, see detail::runs_whole
+    detail::StepNet net;           ///< what runs for all steps, and what step by step
+    std::size_t level = 0;         ///< the level of x whose sequences are walked through
+    bool reverse = false;          ///< from their ends to their beginnings
+    bool runs_whole = false;       ///< and not in parts, see detail::runs_whole
     std::vector<bool>
         has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
-    detail::LoopKernels kernels;
+    detail::LoopKernels kernels;  ///< how values of the element types and the device are made
+    /// Adds the operators of the gradient, when a gradient is asked for.
     void (*build_backward)(RnnBlock&);
     /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
+    /// How many memories have one.
     std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
 struct StepScopes {
-    Lod lod;      // of x
-    Lod out_lod;  // of the results
-    detail::Buffer<detail::RnnPart> parts;
+    Lod lod;                                ///< of x
+    Lod out_lod;                            ///< of the results
+    detail::Buffer<detail::RnnPart> parts;  ///< of the sequences, which ran side by side
 };
 
 namespace detail {
@@ -8520,19 +8712,21 @@ namespace rowan::inline v0 {
 
 /// What a loop is made of: the attributes of `while_loop`.
 struct WhileBlock {
-    std::unique_ptr<Scope> scope;  ///< of an iteration
-    detail::LoopNet net;
+    std::unique_ptr<Scope> scope;     ///< of an iteration
+    detail::LoopNet net;              ///< condition and body
     std::int64_t max_iterations = 0;  ///< 0: any number
     std::int32_t gradient_dtype = 0;  ///< the element type of gradients
-    detail::LoopKernels kernels;
+    detail::LoopKernels kernels;      ///< how values of the element types and the device are made
+    /// The condition's truth value.
     bool (*holds)(void const* device, Value const& condition);
+    /// Adds the operators of the gradient, when a gradient is asked for.
     void (*build_backward)(WhileBlock&);
 };
 
 /// What the gradient needs of every iteration of a run.
 struct LoopScopes {
-    detail::Buffer<detail::Buffer<Value>> iterations;
-    std::size_t count = 0;
+    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each
+    std::size_t count = 0;                             ///< how many have run
 };
 
 namespace detail {
@@ -8750,52 +8944,56 @@ namespace rowan::inline v0 {
 /// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
 namespace dlpack {
 
+/// Where elements are.
 struct DLDevice {
-    std::int32_t device_type;
-    std::int32_t device_id;
+    std::int32_t device_type;  ///< 1: the CPU
+    std::int32_t device_id;    ///< of several, this one
 };
 
+/// What elements are.
 struct DLDataType {
-    std::uint8_t code;
-    std::uint8_t bits;
-    std::uint16_t lanes;
+    std::uint8_t code;    ///< int 0, uint 1, float 2, bfloat 4, complex 5, bool 6
+    std::uint8_t bits;    ///< of one element
+    std::uint16_t lanes;  ///< 1, but for vectors
 };
 
+/// A tensor in whoever's memory.
 struct DLTensor {
-    void* data;
-    DLDevice device;
-    std::int32_t ndim;
-    DLDataType dtype;
-    std::int64_t* shape;
-    std::int64_t* strides;  ///< in elements
-    std::uint64_t byte_offset;
+    void* data;                 ///< where its memory begins
+    DLDevice device;            ///< where that is
+    std::int32_t ndim;          ///< how many dims
+    DLDataType dtype;           ///< of its elements
+    std::int64_t* shape;        ///< its dims
+    std::int64_t* strides;      ///< in elements
+    std::uint64_t byte_offset;  ///< where its elements begin, from data on
 };
 
 /// What a capsule "dltensor" holds.
 struct DLManagedTensor {
-    DLTensor dl_tensor;
-    void* manager_ctx;
-    void (*deleter)(DLManagedTensor*);
+    DLTensor dl_tensor;                 ///< what is shared
+    void* manager_ctx;                  ///< the producer's own
+    void (*deleter)(DLManagedTensor*);  ///< what the consumer calls at the end
 };
 
+/// Which DLPack the producer speaks.
 struct DLPackVersion {
-    std::uint32_t major;
-    std::uint32_t minor;
+    std::uint32_t major;  ///< 1: others are refused
+    std::uint32_t minor;  ///< any
 };
 
 /// What a capsule "dltensor_versioned" holds.
 struct DLManagedTensorVersioned {
-    DLPackVersion version;
-    void* manager_ctx;
-    void (*deleter)(DLManagedTensorVersioned*);
-    std::uint64_t flags;
-    DLTensor dl_tensor;
+    DLPackVersion version;                       ///< first, so that anybody can read it
+    void* manager_ctx;                           ///< the producer's own
+    void (*deleter)(DLManagedTensorVersioned*);  ///< what the consumer calls at the end
+    std::uint64_t flags;                         ///< read_only, or other bits of DLPack's
+    DLTensor dl_tensor;                          ///< what is shared
 };
 
 static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
 
-inline constexpr int cpu = 1;
-inline constexpr std::uint64_t read_only = 1;
+inline constexpr int cpu = 1;                  ///< device_type of the host's memory
+inline constexpr std::uint64_t read_only = 1;  ///< a bit of flags: elements must not be written
 
 /// One of these structs, or of DLPack's own header.
 template <class M>
@@ -8804,6 +9002,7 @@ concept managed = requires(M& m) {
     m.manager_ctx;
     m.deleter(&m);
 };
+/// The message of DLPack 1.0 and later.
 template <class M>
 concept versioned = managed<M> && requires(M& m) {
     m.version.major;
@@ -8906,6 +9105,7 @@ struct DlpackImport {
 
 /// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
 /// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
+/// shapes   tensor [...], as it is now
 /// errors   std::bad_alloc
 /// cost     no copy; one allocation
 template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
@@ -8933,6 +9133,7 @@ M* to_dlpack(Tensor<T> const& tensor) {
 
 /// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
 /// stay the caller's.
+/// shapes   those that the producer says
 /// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
 ///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
 ///          or no size; for those that are strided or read-only there is copy_dlpack
@@ -8965,7 +9166,9 @@ Tensor<T> from_dlpack(M* managed) {
 }
 
 /// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
+/// shapes   those that the producer says
 /// errors   as from_dlpack, but strides may be any and the tensor read-only
+/// cost     one read and one write of the elements
 template <class T, dlpack::managed M>
 Tensor<T> copy_dlpack(M const* managed) {
     if (managed == nullptr) throw Error("copy_dlpack: managed is null");
@@ -9564,6 +9767,7 @@ Tensor<T> read_npy(Reader& in) {
 
 /// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
 /// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
+/// cost     one read of the header
 inline NpyHeader describe_npy(std::string const& path) {
     detail::InputFile const file(path);
     detail::FileReader in(file);
@@ -9572,6 +9776,7 @@ inline NpyHeader describe_npy(std::string const& path) {
 
 /// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
 /// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
+/// shapes   that of the file
 /// errors   IoError if the file cannot be read; TypeError if its elements are no T, or are big-endian; FormatError if anything else is not
 ///          as the format has it: a byte too few or too many, a truth value other than 0 and 1, more than 8 dims
 /// cost     elements in C's order are read straight into the tensor; nothing is allocated that the file has not the bytes for
@@ -9582,7 +9787,7 @@ Tensor<T> load_npy(std::string const& path) {
     return detail::read_npy<T>(in);
 }
 
-/// The same for a file that lies in memory.
+/// As load_npy, for a file that lies in memory.
 template <class T>
 Tensor<T> from_npy(std::span<std::byte const> bytes) {
     detail::ByteReader in(bytes);
@@ -9590,6 +9795,9 @@ Tensor<T> from_npy(std::span<std::byte const> bytes) {
 }
 
 /// The bytes that NumPy's `save` writes for this array.
+/// shapes   any
+/// errors   none
+/// cost     one copy of the elements
 template <class T>
 std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
     auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
@@ -9601,7 +9809,9 @@ std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
 }
 
 /// Writes them to a file, which is there as a whole or stays as it was.
+/// shapes   any
 /// errors   IoError if it cannot be written
+/// cost     one write of the elements, which are not copied
 template <class T>
 void save_npy(std::string const& path, Tensor<T> const& tensor) {
     auto const header = detail::npy_header_text(detail::npy_type<T>(), tensor.shape());
@@ -9623,13 +9833,14 @@ namespace rowan::inline v0 {
 /// requires   as a parameter only: it refers to the tensor's elements
 class NpyArray {
 public:
+    /// An alias of the tensor.
     template <class T>
     NpyArray(Tensor<T> const& tensor)
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }
-    std::span<std::byte const> elements() const noexcept { return elements_; }
+    std::string const& header() const noexcept { return header_; }  ///< what stands before the elements in a file
+    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< as they are in memory
 
 private:
     std::string header_;
@@ -9708,6 +9919,7 @@ private:
 /// The folder is there as a whole or not at all.
 /// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
 ///          something in it, or the system refuses
+/// cost     one write of the elements, which are not copied
 inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
     std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
@@ -9737,20 +9949,22 @@ inline void save_npy_folder(std::string const& path, std::map<std::string, NpyAr
 
 // rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
 
+/// Layers: functions that add operators and parameters to a net.
 namespace rowan::inline v0::layer {
 
 /// A variable of a scope. A copy is the same variable.
 template <class T, class Device = Cpu>
 class Var {
-    static_assert(element<T>, "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;
 
+    /// The layer that a variable is.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }
-    Variable* operator->() const noexcept { return variable_; }
+    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
+    Variable* operator->() const noexcept { return variable_; }  ///< its variable
 
 private:
     Variable* variable_;
@@ -9758,7 +9972,10 @@ private:
 
 /// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
+/// shapes   those of the operator
+/// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
 /// errors   what the operator's infer says of inputs that do not fit
+/// cost     an operator in the net; when that runs, what its `run` costs
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
@@ -9777,6 +9994,39 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/detail/functions.hpp: functions of one number: the standard library's, or those that stand beside an own type.
+
+namespace rowan::inline v0::detail {
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S exp_of(S const& x) {
+    using std::exp;
+    static_assert(
+        requires { S(exp(x)); }, "rowan: this function needs exp(dtype<T>::sum): declare it beside that type");
+    return S(exp(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S log_of(S const& x) {
+    using std::log;
+    static_assert(
+        requires { S(log(x)); }, "rowan: this function needs log(dtype<T>::sum): declare it beside that type");
+    return S(log(x));
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
+    using std::pow;
+    static_assert(
+        requires { S(pow(x, y)); }, "rowan: this function needs pow(dtype<T>::sum): declare it beside that type");
+    return S(pow(x, y));
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
 
@@ -9823,18 +10073,16 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
                                       static_cast<double>(B{1} << mantissa));
     if constexpr (is_batch<V>) {
         using Bits = xsimd::batch<B, typename V::arch_type>;
-        auto const bits = xsimd::bitwise_cast<Bits>(shifted);
+        auto const bits = detail::bit_cast<Bits>(shifted);
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
         // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
         if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-            return xsimd::bitwise_cast<V>(
-                Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
         } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-            return xsimd::bitwise_cast<V>(
-                Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
+            return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi64(static_cast<__mmask8>(-1), bits.data, mantissa)));
         }
 #endif
-        return xsimd::bitwise_cast<V>(bits << mantissa);
+        return detail::bit_cast<V>(bits << mantissa);
     } else {
         return bit_cast<S>(static_cast<B>(static_cast<std::make_unsigned_t<B>>(bit_cast<B>(shifted)) << mantissa));
     }
@@ -9871,8 +10119,7 @@ ROWAN_HD_INLINE V exponential(V const& x) {
         exp_parts(x, scale, tail);
         return scale + tail;
     } else {
-        using std::exp;
-        return exp(x);
+        return exp_of(x);
     }
 }
 
@@ -9896,8 +10143,7 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
         exp_parts(minus_two_x, scale, tail);
         t = (scale - constant<V>(1.0)) + tail;
     } else {
-        using std::exp;
-        t = exp(minus_two_x) - constant<V>(1.0);
+        t = exp_of(minus_two_x) - constant<V>(1.0);
     }
     V const y = quotient(t, V(t + constant<V>(2.0)));
     return choose(x < zero, y, V(zero - y));
@@ -10128,6 +10374,7 @@ namespace rowan::inline v0::layer {
 /// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
 /// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
 ///          [0, classes)
+/// cost     as rowan::accuracy, when the net runs
 template <class T, id_type I, class Device>
 Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<accuracy_op>({}, x, label);
@@ -10142,15 +10389,16 @@ namespace rowan::inline v0::layer {
 /// A variable that holds a TensorArray<T>. A copy is the same variable.
 template <class T, class Device = Cpu>
 class Array {
-    static_assert(element<T>, "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
 
 public:
     using value_type = T;
 
+    /// The array that is in a variable.
     explicit Array(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }
-    Variable* operator->() const noexcept { return variable_; }
+    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
+    Variable* operator->() const noexcept { return variable_; }  ///< its variable
 
 private:
     Variable* variable_;
@@ -10158,6 +10406,9 @@ private:
 
 /// An array without slots, whose slots are to have these dims and levels.
 ///     auto outputs = layer::create_array<float>({UNK, 64});
+/// shapes   slots of slot_dims
+/// errors   none
+/// cost     O(1), when the net runs
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
@@ -10167,6 +10418,7 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 /// Slot `index` of the array.
 /// shapes   index [1] -> that of the slot
 /// errors   when the net runs, IndexError if there is no such slot or it was never written
+/// cost     O(1): an alias of the slot
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using code = rowan::detail::array_code<T, Device>;
@@ -10186,6 +10438,8 @@ Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, De
 
 /// The number of slots.
 /// shapes   [1]
+/// errors   none
+/// cost     O(1)
 template <class T, class Device>
 Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     using code = rowan::detail::array_code<T, Device>;
@@ -10195,6 +10449,7 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
 /// All slots as one tensor. See TensorArray::stack.
 /// shapes   n slots [...] -> [n, ...]
 /// errors   when the net runs, IndexError if a slot was never written, ShapeError if shapes differ
+/// cost     one read and one write of every element
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
     using code = rowan::detail::array_code<T, Device>;
@@ -10204,6 +10459,8 @@ Var<T, Device> stack(Array<T, Device> const& array) {
 
 /// The parts of a tensor along its first dim. See TensorArray::unstack.
 /// shapes   x [n, ...] -> n slots [...]
+/// errors   ShapeError if x has rank 0
+/// cost     one read and one write of every element
 template <class T, class Device>
 Array<T, Device> unstack(Var<T, Device> const& x) {
     using code = rowan::detail::array_code<T, Device>;
@@ -10367,6 +10624,7 @@ namespace rowan::inline v0::layer {
 ///     auto weight = layer::cast<float>(counts);
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// cost     as rowan::cast, when the net runs
 template <class To, class From, class Device>
 Var<To, Device> cast(Var<From, Device> const& x) {
     return apply<cast_op<To>>({}, x);
@@ -10441,6 +10699,7 @@ struct compare_op {
 /// errors   ShapeError if the shapes differ
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
+    /// Is a less than b?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -10451,6 +10710,7 @@ struct less_op : detail::compare_op<less_op> {
 /// x <= y, likewise.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
+    /// Is a at most b?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -10461,6 +10721,7 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
 /// x == y, likewise.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
+    /// Are both equal?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -10471,6 +10732,7 @@ struct equal_op : detail::compare_op<equal_op> {
 /// Are both true? Of truth values.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
+    /// Are both true?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -10481,6 +10743,7 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
 /// Is one of both true?
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
+    /// Is one of both true?
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -10538,57 +10801,73 @@ namespace rowan::inline v0::layer {
 
 /// x < y and so on, element by element; false beside a NaN.
 /// shapes   x [...], y [...] -> [...]
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result, when the net runs
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<less_op>({}, x, y);
 }
+/// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<less_equal_op>({}, x, y);
 }
+/// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, Var<T, Device> const& y) {
     return less(y, x);
 }
+/// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, Var<T, Device> const& y) {
     return less_equal(y, x);
 }
+/// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<equal_op>({}, x, y);
 }
 
 /// The same with one number for all elements.
+/// shapes   x [...] -> [...]
+/// errors   none; y is converted to T
+/// cost     as with two values, and one write of a value like x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
     return less(x, apply<fill_like_op>({y}, x));
 }
+/// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, double y) {
     return less_equal(x, apply<fill_like_op>({y}, x));
 }
+/// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, double y) {
     return greater(x, apply<fill_like_op>({y}, x));
 }
+/// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, double y) {
     return greater_equal(x, apply<fill_like_op>({y}, x));
 }
+/// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, double y) {
     return equal(x, apply<fill_like_op>({y}, x));
 }
 
+/// Are both true? As layer::less, of truth values.
 template <class Device>
 Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_and_op>({}, x, y);
 }
+/// Is one of both true? As layer::less, of truth values.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_or_op>({}, x, y);
 }
+/// Is it false? As layer::less, of truth values.
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
@@ -10596,6 +10875,8 @@ Var<bool, Device> logical_not(Var<bool, Device> const& x) {
 
 /// Is any element true?
 /// shapes   x [...] -> [1]
+/// errors   none
+/// cost     at most one read of x, when the net runs
 template <class Device>
 Var<bool, Device> any(Var<bool, Device> const& x) {
     return apply<any_op>({}, x);
@@ -10672,7 +10953,7 @@ struct concat_op {
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::int64_t axis = 0;
+        std::int64_t axis = 0;  ///< negative ones count from the end
 
         static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
     };
@@ -10749,6 +11030,7 @@ namespace rowan::inline v0::layer {
 ///     auto both = layer::concat({a, b}, 1);
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, but along axis 0 without
 /// errors   ShapeError if there are none, or ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// cost     as rowan::concat, when the net runs
 template <class T, class Device>
 Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
     std::vector<Variable*> inputs;
@@ -10769,7 +11051,9 @@ namespace rowan::inline v0::layer {
 /// A variable of the default scope that every batch brings under this name. For a net on a device a batch may bring tensors of the host,
 /// which are copied.
 ///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
+/// shapes   [dims...], UNK where batches differ
 /// errors   GraphError if the scope has that name already
+/// cost     none: a batch's value is an alias; one of the host for a device is copied
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
@@ -10825,20 +11109,26 @@ namespace rowan::inline v0::layer {
 
 /// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
 struct Uniform {
-    double low = 0;
-    double high = 0;
+    double low = 0;   ///< the least
+    double high = 0;  ///< the bound of the greatest
 };
 
 /// All elements alike.
+/// errors   none
+/// cost     none
 inline Uniform constant(double value) { return {value, value}; }
 
 /// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+/// errors   none
+/// cost     none
 inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     double const bound = std::sqrt(6.0 / static_cast<double>(inputs + outputs));
     return {-bound, bound};
 }
 
 /// First values of a parameter of these dims, made on the host.
+/// errors   ShapeError if a dim is UNK
+/// cost     none yet: one write of the elements when training begins, and a copy to a device
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     rowan::detail::check_known(dims);
@@ -10861,7 +11151,9 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 
 /// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
 /// seed that follows from its place in the net.
+/// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK
+/// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
     rowan::detail::check_known(dims);
@@ -10956,8 +11248,8 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 
 }  // namespace detail
 
-/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1 where
-/// x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
+/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1
+/// where x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
 /// Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1)
@@ -11029,7 +11321,7 @@ struct dropout_op {
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double probability = 0.5;
+        double probability = 0.5;  ///< with which an element becomes 0
 
         static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
     };
@@ -11086,6 +11378,8 @@ struct dropout_grad_op {
 namespace rowan::inline v0::layer {
 
 /// A seed that train sets for every batch, and which is empty everywhere else.
+/// errors   none
+/// cost     a variable in the net
 template <class Device = Cpu>
 Variable& new_seed() {
     Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
@@ -11412,12 +11706,15 @@ public:
 
     /// How many rows were planned, duplicates counted.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
+    /// Ascending and unique.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
+    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k].
     std::span<std::int64_t const> offsets() const noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
+    /// Of the contributions in the gradient, each row's in input order.
     std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
 
     void swap(RowPlan& other) noexcept {
@@ -11476,6 +11773,7 @@ private:
         std::int64_t* const positions = memory_.data() + (size_ - rows_);
         std::int64_t* const offsets = memory_.data() + 2 * size_;
         detail::Buffer<std::size_t> heads(static_cast<std::size_t>(threads) + 1);
+        detail::TeamBarrier barrier;
         detail::team(threads, [&](int t, int team_size) {
             auto const [thread, team_threads] =
                 std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
@@ -11486,9 +11784,9 @@ private:
             std::size_t count = 0;
             for (std::size_t i = begin; i < end; ++i) count += std::exchange(last, row(sorted[i])) != row(sorted[i]);
             heads[thread + 1] = count;
-            detail::team_barrier(team_size);
+            barrier.wait(team_size);
             if (t == 0) std::partial_sum(heads.begin(), heads.end(), heads.begin());
-            detail::team_barrier(team_size);
+            barrier.wait(team_size);
             std::size_t k = heads[thread];
             last = before;
             for (std::size_t i = begin; i < end; ++i) {
@@ -11726,9 +12024,10 @@ void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Sel
 
 namespace rowan::inline v0 {
 
+/// The settings of clip.
 struct ClipOptions {
-    double min = -1;
-    double max = 1;
+    double min = -1;  ///< what is less becomes this
+    double max = 1;   ///< what is more becomes this
 
     static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
 };
@@ -11775,6 +12074,7 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 }  // namespace detail
 
 /// Every element cut to [min, max]; NaN stays.
+/// shapes   x [...] -> [...]
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
 template <class T, device D>
@@ -11784,6 +12084,9 @@ Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}
 }
 
 /// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
+/// shapes   of n rows -> of as many as differ
+/// errors   ValueError as above, and if 0 is not in [min, max], as rows that are not named stay 0
+/// cost     a merge, one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
@@ -11796,6 +12099,9 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
 }
 
 /// The gradient of x: that of the result where x was within the interval, else 0.
+/// shapes   x [...], out_grad the same -> the same
+/// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> clip_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
                        ClipOptions const& options = {}) {
@@ -11929,6 +12235,7 @@ struct relu_grad_formula {
 
 /// x where it is positive, else 0, element by element. A NaN stays one.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
@@ -12263,6 +12570,7 @@ struct multiply_by {
 }  // namespace detail
 
 /// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
+/// shapes   of n rows -> the same
 /// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
 /// cost     O(n * width)
 template <class T, class F>
@@ -12356,8 +12664,8 @@ struct scale_op {
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double factor = 1;
-        double bias = 0;
+        double factor = 1;  ///< what x is multiplied by
+        double bias = 0;    ///< what is then added
 
         static constexpr auto fields =
             std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
@@ -12438,6 +12746,7 @@ struct sigmoid_grad_formula {
 
 /// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
@@ -12446,6 +12755,8 @@ Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
 /// errors   ShapeError if the shapes differ
+/// cost     one read of both and one write of the result
+/// shapes   out [...], out_grad the same -> the same
 template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);
@@ -12544,6 +12855,7 @@ Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
 
 /// 0 - x, element by element: what reaches y from a difference.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
@@ -12621,6 +12933,7 @@ struct tanh_grad_formula {
 /// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
 /// found by its type. A NaN stays one.
 /// shapes   x [...] -> [...]
+/// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
@@ -12686,33 +12999,59 @@ struct tanh_op {
 
 namespace rowan::inline v0::layer {
 
+/// 1 / (1 + exp(-x)), element by element, as rowan::sigmoid.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::sigmoid, when the net runs
 template <class T, class Device>
 Var<T, Device> sigmoid(Var<T, Device> const& x) {
     return apply<sigmoid_op>({}, x);
 }
+/// tanh(x), element by element, as rowan::tanh.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::tanh, when the net runs
 template <class T, class Device>
 Var<T, Device> tanh(Var<T, Device> const& x) {
     return apply<tanh_op>({}, x);
 }
+/// x where it is positive, else 0, as rowan::relu.
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   none
+/// cost     as rowan::relu, when the net runs
 template <class T, class Device>
 Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
+/// x + y, element by element, as rowan::add.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::add, when the net runs
 template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<rowan::add_op>({}, x, y);
 }
+/// x - y, element by element, as rowan::sub.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::sub, when the net runs
 template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<sub_op>({}, x, y);
 }
+/// x · y, element by element, as rowan::elementwise_mul.
+/// shapes   x [...], y [...] -> [...], with the levels of x
+/// errors   as layer::add
+/// cost     as rowan::elementwise_mul, when the net runs
 template <class T, class Device>
 Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
 
 /// The sum of any number of values of one shape.
+/// shapes   x of one or more, each [...] -> [...]
 /// errors   ShapeError if there are none or shapes differ
+/// cost     as rowan::sum, when the net runs
 template <class T, class Device>
 Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
     std::vector<Variable*> inputs;
@@ -12725,13 +13064,18 @@ Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
 }
 
 /// factor · x + bias
+/// shapes   x [...] -> [...], with the levels of x
+/// errors   when the net runs, as rowan::scale
+/// cost     as rowan::scale, when the net runs
 template <class T, class Device>
 Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
     return apply<scale_op>({factor, bias}, x);
 }
 
 /// Every element cut to [min, max]; the gradient of what is cut is 0. A NaN stays.
+/// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if a bound is not finite or max < min
+/// cost     as rowan::clip, when the net runs
 template <class T, class Device>
 Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     rowan::detail::check_clip({min, max});
@@ -12744,7 +13088,8 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
 
 namespace rowan::inline v0 {
 
-enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };  ///< sqrt: the sum divided by the root of the length
+/// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
+enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
 
@@ -12883,7 +13228,7 @@ struct SequencePool<Cpu> {
 
 /// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
 /// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
-/// values is their conjunction. The first NaN of a column is its max and min.
+/// values is their conjunction. The first NaN of a column is its max and min. Paddle's sequence_pool.
 /// shapes   x [n, ...] -> [number of sequences, ...]
 /// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
 /// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
@@ -12978,14 +13323,13 @@ public:
     /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
-        using std::sqrt;
         if (pool_ != Pool::mean && pool_ != Pool::sqrt) return constant<S>(1.0);
         if (!weighted())
             return constant<S>(pool_ == Pool::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
             sum = plus(sum, pool_ == Pool::mean ? weight(i) : product(weight(i), weight(i)));
-        return pool_ == Pool::mean ? sum : S(sqrt(sum));
+        return pool_ == Pool::mean ? sum : square_root(sum);
     }
 
     /// For each column the position in the bag of its largest weighted row, the first of equals.
@@ -13129,6 +13473,7 @@ struct BagLookups<Cpu> {
 
 namespace rowan::inline v0 {
 
+/// The settings of lookup_bag.
 struct BagOptions {
     Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
 
@@ -13137,7 +13482,7 @@ struct BagOptions {
 
 /// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
 /// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
-/// blocks of 64, as merge's.
+/// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
 /// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
@@ -13152,6 +13497,8 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
+/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// cost     one read of out_grad and one write of n rows; max reads the table's rows too
 template <class T, id_type I, device D>
 SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
@@ -13278,6 +13625,7 @@ SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids,
 
 namespace rowan::inline v0 {
 
+/// The settings of lookup_table.
 struct LookupOptions {
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
 
@@ -13390,6 +13738,8 @@ namespace rowan::inline v0 {
 /// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
 /// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
 /// shapes   weight [n]
+/// errors   as without weights; ShapeError if weight is not of the shape of ids
+/// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class T, id_type I, device D>
 LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -13399,6 +13749,8 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
+/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// cost     as without weights, and two reads of a row of the table for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,
@@ -13458,15 +13810,19 @@ struct weighted_bag_op {
 
 namespace rowan::inline v0::layer {
 
+/// The settings of an embedding, and of its table.
 struct EmbeddingOptions {
     std::int64_t height = 0;                      ///< how many rows the table has
     std::int64_t width = 0;                       ///< how many numbers a row has
     std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
-    Uniform table = {-0.1, 0.1};
-    std::string name = {};  ///< of the table
+    Uniform table = {-0.1, 0.1};                  ///< its first values
+    std::string name = {};                        ///< of the table
 };
 
 /// A table, which several embeddings may share.
+/// shapes   [options.height, options.width]
+/// errors   as layer::parameter
+/// cost     a parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>({options.height, options.width}, options.table, options.name);
@@ -13474,6 +13830,8 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 
 /// A row for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
+/// errors   when the net runs, as rowan::lookup_table
+/// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
     return apply<lookup_table_op>(options, table, ids);
@@ -13485,6 +13843,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
+/// errors   ShapeError if ids have no levels; when the net runs, as rowan::lookup_bag
+/// cost     as rowan::lookup_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
     return apply<lookup_bag_op>(options, table, ids);
@@ -13496,6 +13856,8 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
 
 /// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
 /// shapes   weight [n]
+/// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
+/// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
@@ -13719,6 +14081,9 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 // rowan/detail/matmul.hpp: products of matrices of any element type, on several threads.
 
 #ifdef ROWAN_BLAS
+#if !__has_include(<xtensor-blas/xblas_config.hpp>)
+#error "rowan: ROWAN_BLAS needs xtensor-blas (Debian: libxtensor-blas-dev)"
+#endif
 #include <xtensor-blas/xblas_config.hpp>
 
 #include <xflens/cxxblas/cxxblas.cxx>
@@ -13857,8 +14222,8 @@ struct matmul_op;
 
 /// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
 using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;
-using mul_tn_op = matmul_op<true, false>;
+using mul_nt_op = matmul_op<false, true>;  ///< of x · y that of x
+using mul_tn_op = matmul_op<true, false>;  ///< and that of y
 
 namespace detail {
 
@@ -13958,6 +14323,7 @@ Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
 /// Copies of a row: the adjoint of sum_rows.
 /// shapes   row [...], like [n, ...] -> the shape of like
 /// errors   ShapeError if row is not of the shape of like's rows
+/// cost     one write of the result
 template <class T, device D>
 Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
     detail::check_rows("like", like);
@@ -14083,6 +14449,7 @@ struct fc_op {
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::fc.
 struct FcOptions {
     std::int64_t output_size = 0;        ///< 0: as wide as the input
     std::optional<Uniform> weight = {};  ///< xavier unless given
@@ -14093,6 +14460,7 @@ struct FcOptions {
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
 /// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
 ///          recurrent step, where it becomes known later
+/// cost     as rowan::fc, when the net runs; two parameters in the net
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     spec::matrix("layer::fc: x", x->spec());
@@ -14122,8 +14490,10 @@ namespace rowan::inline v0 {
 /// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
 class Feed {
 public:
+    /// A tensor, which is moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
+    /// The same with levels.
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
@@ -14145,9 +14515,10 @@ using Feeds = std::map<std::string, Feed, std::less<>>;
 
 namespace rowan::inline v0 {
 
+/// What fill makes.
 struct ConstantOptions {
-    Dims dims = {};
-    double value = 0;
+    Dims dims = {};    ///< its shape
+    double value = 0;  ///< of every element
 
     static constexpr auto fields =
         std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
@@ -14224,6 +14595,7 @@ namespace rowan::inline v0::layer {
 ///     auto margin = layer::fill<double>({1}, 0.5);
 /// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK; when the net runs, ValueError if the elements are integers and do not hold the value
+/// cost     one write of the elements, every time that the net runs
 template <class T = float, class Device = Cpu>
 Var<T, Device> fill(Dims const& dims, double value) {
     return Var<T, Device>(*default_scope().new_op<fill_op<T>, Device>({}, {dims, value}).outputs[0]);
@@ -14267,9 +14639,10 @@ struct optimizer_op {
 
 namespace rowan::inline v0 {
 
+/// The settings of adagrad and rowwise_adagrad.
 struct AdagradOptions {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;  ///< outside the root
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 };
 
 namespace detail {
@@ -14356,11 +14729,12 @@ struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
 
 namespace rowan::inline v0 {
 
+/// The settings of adam.
 struct AdamOptions {
-    double learning_rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;  ///< outside the root
+    double learning_rate = 0.001;  ///< the step's size
+    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
+    double beta2 = 0.999;          ///< what is left of the mean square after a step
+    double epsilon = 1e-8;         ///< outside the root
     std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
 };
 
@@ -14466,11 +14840,12 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
 
 namespace rowan::inline v0 {
 
+/// The settings of ftrl.
 struct FtrlOptions {
-    double learning_rate = 0.01;
-    double l1 = 0.0;
-    double l2 = 0.0;
-    double lr_power = -0.5;  ///< in [-1, 0]; -0.5 is the usual square root
+    double learning_rate = 0.01;  ///< the step's size; not 0
+    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
+    double l2 = 0.0;              ///< pull towards 0 in proportion
+    double lr_power = -0.5;       ///< in [-1, 0]; -0.5 is the usual square root
 };
 
 namespace detail {
@@ -14489,8 +14864,7 @@ struct ftrl_formula {
             for (auto& value : lane) value = std::pow(value, static_cast<typename V::value_type>(-options.lr_power));
             return V::load_unaligned(lane);
         } else {
-            using std::pow;
-            return static_cast<V>(pow(x, constant<V>(-options.lr_power)));
+            return pow_of(x, constant<V>(-options.lr_power));
         }
     }
 
@@ -14584,11 +14958,12 @@ struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
 
 namespace rowan::inline v0 {
 
+/// The settings of momentum.
 struct MomentumOptions {
-    double learning_rate = 0.01;
-    double momentum = 0.9;  ///< mu: what is left of the velocity after a step
-    bool nesterov = false;
-    double weight_decay = 0.0;  ///< L2: this times p is added to the gradient of a row touched
+    double learning_rate = 0.01;  ///< the step's size
+    double momentum = 0.9;        ///< mu: what is left of the velocity after a step
+    bool nesterov = false;        ///< steps from where the velocity leads
+    double weight_decay = 0.0;    ///< L2: this times p is added to the gradient of a row touched
 };
 
 namespace detail {
@@ -14691,11 +15066,12 @@ struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
 
 namespace rowan::inline v0 {
 
+/// The settings of rmsprop.
 struct RmspropOptions {
-    double learning_rate = 0.01;
-    double rho = 0.9;  ///< decay of the averages
-    double momentum = 0.0;
-    double epsilon = 1e-6;  ///< inside the root
+    double learning_rate = 0.01;  ///< the step's size
+    double rho = 0.9;             ///< decay of the averages
+    double momentum = 0.0;        ///< what is left of the velocity after a step
+    double epsilon = 1e-6;        ///< inside the root
 };
 
 namespace detail {
@@ -14796,8 +15172,9 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
 }
 
-/// The centered form, with the mean of the gradient as a third state:
+/// The same centered (Graves 2013), with the mean of the gradient as a third state:
 ///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
+/// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
              Tensor<V, D>& velocity, G const& grad, RmspropOptions options = {}) {
@@ -14905,7 +15282,7 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 }  // namespace detail
 
-/// One step of row-wise AdaGrad on the rows that `grad` names, duplicates summed first:
+/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows that `grad` names, duplicates summed first:
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
 /// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
@@ -14975,9 +15352,10 @@ struct sgd_formula {
 
 }  // namespace detail
 
-/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order.
+/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order (Robbins and Monro 1951).
 /// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse gradient
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse
+///          gradient
 /// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
 ///          to threads; the bits of the serial loop for any number of threads
 template <class P, class G>
@@ -15025,8 +15403,9 @@ void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device
 
 namespace rowan::inline v0 {
 
+/// The settings of sgd.
 struct SgdOptions {
-    double learning_rate = 0.01;
+    double learning_rate = 0.01;  ///< the step's size
 };
 
 /// See sgd: one operator for dense and row-sparse gradients.
@@ -15055,69 +15434,77 @@ struct dtypes {};
 
 namespace layer {
 
+/// Gradient descent, see rowan::sgd.
 struct Sgd {
-    double learning_rate = 0.01;
+    double learning_rate = 0.01;  ///< the step's size
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
 };
 
+/// AdaGrad, see rowan::adagrad.
 struct AdaGrad {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
+/// AdaGrad with one number of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
-    double learning_rate = 0.01;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double epsilon = 1e-6;        ///< outside the root
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;
+    static constexpr bool one_state_per_row = true;  ///< of the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
+/// Gradient descent with momentum, see rowan::momentum.
 struct Momentum {
-    double learning_rate = 0.01;
-    double momentum = 0.9;
-    bool nesterov = false;
-    double weight_decay = 0.0;
+    double learning_rate = 0.01;  ///< the step's size
+    double momentum = 0.9;        ///< what is left of the velocity after a step
+    bool nesterov = false;        ///< steps from where the velocity leads
+    double weight_decay = 0.0;    ///< this times the parameter is added to its gradient
 
     using op = momentum_op;
     MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
 };
 
+/// Adam, see rowan::adam.
 struct Adam {
-    double learning_rate = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
+    double learning_rate = 0.001;  ///< the step's size
+    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
+    double beta2 = 0.999;          ///< what is left of the mean square after a step
+    double epsilon = 1e-8;         ///< outside the root
 
     using op = adam_op;
     AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
 };
 
+/// RMSProp, see rowan::rmsprop.
 struct RmsProp {
-    double learning_rate = 0.01;
-    double rho = 0.9;
-    double momentum = 0.0;
-    double epsilon = 1e-6;
+    double learning_rate = 0.01;  ///< the step's size
+    double rho = 0.9;             ///< what is left of the mean square after a step
+    double momentum = 0.0;        ///< what is left of the velocity after a step
+    double epsilon = 1e-6;        ///< inside the root
 
     using op = rmsprop_op;
     RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
 };
 
+/// FTRL-proximal with the square root, see rowan::ftrl.
 struct Ftrl {
-    double learning_rate = 0.01;
-    double l1 = 0.0;
-    double l2 = 0.0;
+    double learning_rate = 0.01;  ///< the step's size
+    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
+    double l2 = 0.0;              ///< pull towards 0 in proportion
 
     using op = ftrl_op;
     FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
 };
 
+/// What an optimizer has: an operator, and its attributes.
 template <class O>
 concept optimizer_options = requires(O const& o) {
     typename O::op;
@@ -15128,6 +15515,7 @@ concept optimizer_options = requires(O const& o) {
 template <class Device>
 class OptimizerOn {
 public:
+    /// For parameters of float and double.
     template <optimizer_options O>
     OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
 
@@ -15135,7 +15523,7 @@ public:
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>) {
-        static_assert((element<T> && ...),
+        static_assert((detail::is_element<T>() && ...),
                       "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
         (kinds_.push_back({dtype<T>::wire,
                            [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
@@ -15144,9 +15532,9 @@ public:
 
     /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
     struct Update {
-        Operator* op;
-        std::vector<Variable*> states;
-        bool has_rate;
+        Operator* op;                   ///< that of the parameter
+        std::vector<Variable*> states;  ///< what it keeps from step to step
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule may change
         /// Sets the number of a step, from 1 on, and multiplies the learning rate.
         /// errors   ValueError as the optimizer's, if it has an option that it refuses
         std::function<void(std::int64_t step, double factor)> prepare;
@@ -15257,6 +15645,7 @@ private:
 
     std::vector<Kind> kinds_;
 };
+/// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
 
 }  // namespace layer
@@ -15282,6 +15671,8 @@ S sum_of_rows(std::vector<S> const& x) {
 
 /// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// shapes   plan of n rows, value [n, ...]
+/// errors   ShapeError if value has another number of rows
 /// cost     O(n * width) and a sort of the rows
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
@@ -15306,6 +15697,7 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
 }
 
 /// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x
 template <class T>
@@ -15344,8 +15736,9 @@ detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
 
 namespace rowan::inline v0 {
 
+/// The settings of clip_by_norm and clip_by_global_norm.
 struct ClipByNormOptions {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
 };
@@ -15377,6 +15770,7 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 
 /// x, scaled to the Euclidean norm max_norm where its own is greater. Of a row-sparse gradient it is that of the dense one: duplicates
 /// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
+/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
 /// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
@@ -15393,7 +15787,10 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 }
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// Squares are added in double, first those of the dense gradients, in their order.
+/// Squares are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013, likewise.
+/// shapes   any, as many as there are -> the same
+/// errors   as clip_by_norm
+/// cost     two reads of each and one write of the results; on a device as many waits as gradients
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
@@ -15458,8 +15855,8 @@ namespace rowan::inline v0::layer {
 
 /// Every element is cut to [min, max], which must have 0 within it where a gradient is row-sparse.
 struct ClipByValue {
-    double min = -1;
-    double max = 1;
+    double min = -1;  ///< what is less becomes this
+    double max = 1;   ///< what is more becomes this
 
     using op = clip_op;
     ClipOptions options() const { return {min, max}; }
@@ -15467,7 +15864,7 @@ struct ClipByValue {
 
 /// The gradient of each parameter is scaled to this Euclidean norm, where its own is greater.
 struct ClipByNorm {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     using op = clip_by_norm_op;
     ClipByNormOptions options() const { return {max_norm}; }
@@ -15475,13 +15872,14 @@ struct ClipByNorm {
 
 /// All gradients are scaled by one factor to this norm of all of them together, where theirs is greater.
 struct ClipByGlobalNorm {
-    double max_norm = 1;
+    double max_norm = 1;  ///< the greatest norm that is left as it is
 
     using op = clip_by_global_norm_op;
-    static constexpr bool together = true;
+    static constexpr bool together = true;  ///< of all gradients, not of each
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
+/// What a way to limit gradients has: an operator of one input and one result, and its attributes.
 template <class C>
 concept gradient_clip_options = requires(C const& c) {
     typename C::op;
@@ -15493,7 +15891,8 @@ concept gradient_clip_options = requires(C const& c) {
 template <class Device>
 class GradientClipOn {
 public:
-    GradientClipOn() = default;
+    GradientClipOn() = default;  ///< gradients stay as they are
+    /// For parameters of float and double.
     template <gradient_clip_options C>
     GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
 
@@ -15543,6 +15942,7 @@ private:
     std::vector<Kind> kinds_;
     bool together_ = false;
 };
+/// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 }  // namespace rowan::inline v0::layer
@@ -15717,6 +16117,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
 /// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
 /// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
 /// errors   ShapeError if shapes do not match
+/// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec, Tensor<T, D> const& saved,
                                                                    Tensor<T, D> const& h_prev, Tensor<T, D> const& w,
@@ -15741,8 +16142,9 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec
 
 namespace slot {
 
-struct hidden_grad {  // of h_prev · w + b
-    static constexpr std::string_view name = "hidden@GRAD";
+/// The gradient of h_prev · w + b.
+struct hidden_grad {
+    static constexpr std::string_view name = "hidden@GRAD";  ///< among those of slots
 };
 
 }  // namespace slot
@@ -15800,11 +16202,14 @@ struct gru_unit_op {
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::gru_unit.
 using GruOptions = CellOptions;
 
 /// The state after a step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x, w_h [size, 3 · size] and b_h, the gates in
 /// the order reset, update, candidate, as PyTorch's transposed.
 /// shapes   x [n, width], before [n, size] -> [n, size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
+/// cost     as rowan::gru_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     detail::Gates<T, Device> const gates(3, x, options);
@@ -15826,13 +16231,16 @@ public:
         return find(name).get<LoDTensor<T, Device>>().value();
     }
 
+    /// The value of that name, of any kind.
+    /// errors   GraphError if there is none of that name
     Value const& find(std::string_view name) const {
         auto const found = values_.find(name);
         if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
         return found->second;
     }
-    bool contains(std::string_view name) const { return values_.contains(name); }
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
+    /// Gives that name a value, in the place of the one that it had.
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.
@@ -15862,7 +16270,7 @@ private:
 
 namespace rowan::inline v0::layer {
 
-/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a training that was resumed go on.
+/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a resumed training go on.
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
@@ -15884,24 +16292,26 @@ namespace rowan::inline v0::layer {
 
 /// factor
 struct ConstantRate {
-    double factor = 1;
+    double factor = 1;  ///< of every step
 
-    double operator()(std::int64_t) const { return factor; }
+    double operator()(std::int64_t) const { return factor; }  ///< the same in every step
 };
 
 /// rate^(step / steps): `rate` after so many steps.
 struct ExponentialDecay {
-    double rate = 0.96;
-    std::int64_t steps = 1000;
+    double rate = 0.96;         ///< after so many steps
+    std::int64_t steps = 1000;  ///< how many
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
 /// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
 struct StepDecay {
-    double rate = 0.1;
-    std::int64_t steps = 1000;
+    double rate = 0.1;          ///< after so many steps
+    std::int64_t steps = 1000;  ///< how many
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         static_cast<void>(rowan::detail::part_of_steps(step, steps));
         return rowan::detail::power(rate, step / steps);
@@ -15910,9 +16320,10 @@ struct StepDecay {
 
 /// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
 struct CosineDecay {
-    std::int64_t steps = 1000;
-    double least = 0;
+    std::int64_t steps = 1000;  ///< from the first step to `least`
+    double least = 0;           ///< from there on
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
         return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
@@ -15922,9 +16333,10 @@ struct CosineDecay {
 /// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
 ///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
 struct Warmup {
-    std::int64_t steps = 1000;
-    Schedule then = ConstantRate{};
+    std::int64_t steps = 1000;       ///< until `then` begins
+    Schedule then = ConstantRate{};  ///< what comes after it
 
+    /// Of a step, from 0 on.
     double operator()(std::int64_t step) const {
         double const part = rowan::detail::part_of_steps(step + 1, steps);
         return step < steps ? part * then(0) : then(step - steps);
@@ -16180,9 +16592,11 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
 /// is waited for; parameters in the memory of the host are copied there, every time.
+/// shapes   those of predict, with the dims of the batch
 /// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
 ///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
 ///          of another net; else as Net::run
+/// cost     that of the operators that predict needs, and of tracing the net
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
@@ -16364,9 +16778,8 @@ struct LabelLoss {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row) const {
-        using std::log;
         T const* const p = x + row * classes + static_cast<std::size_t>(label[row]);
-        losses[row] = constant<sum_t<T>>(0.0) - log(load<sum_t<T>>(p));
+        losses[row] = constant<sum_t<T>>(0.0) - log_of(load<sum_t<T>>(p));
     }
 };
 
@@ -16402,10 +16815,9 @@ struct SoftLabelTerm {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD sum_t<T> operator()(std::size_t at) const {
-        using std::log;
         using S = sum_t<T>;
         S const share = load<S>(label + at);
-        return is_zero(share) ? constant<S>(0.0) : product(share, S(log(load<S>(x + at))));
+        return is_zero(share) ? constant<S>(0.0) : product(share, log_of(load<S>(x + at)));
     }
 };
 
@@ -16433,7 +16845,7 @@ struct SoftLabelGrad {
 
 /// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
 /// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
-/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`.
+/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     O(n); the same bits for any number of threads
@@ -16530,7 +16942,7 @@ struct cross_entropy_op {
         grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        Reduction reduction = Reduction::mean;
+        Reduction reduction = Reduction::mean;  ///< what becomes of the losses of the rows
 
         static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
     };
@@ -16701,7 +17113,8 @@ struct mse_op {
 namespace rowan::inline v0 {
 
 /// exp(x - max) / sum of exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; its `exp` is found by its type. Sums are
-/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN.
+/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN. Goodfellow et al.: Deep Learning, 2016,
+/// section 4.1.
 /// shapes   x [n, classes] -> [n, classes]
 /// errors   ShapeError if x is no matrix
 /// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads
@@ -16797,9 +17210,8 @@ struct SoftmaxLoss {
 
     ROWAN_NO_EXEC_CHECK
     ROWAN_HD void operator()(std::size_t row, sum_t<T> const& greatest, sum_t<T> const& total) const {
-        using std::log;
         auto const found = load<sum_t<T>>(x + row * classes + static_cast<std::size_t>(label[row]));
-        losses[row] = log(total) - (found - greatest);
+        losses[row] = log_of(total) - (found - greatest);
     }
 };
 
@@ -16808,6 +17220,7 @@ struct SoftmaxLoss {
 /// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
 /// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
 /// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
+/// Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
 /// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
 /// cost     as softmax
@@ -16914,27 +17327,36 @@ namespace rowan::inline v0::layer {
 
 /// The mean of the squared differences, over all elements.
 /// shapes   x and y [...] -> [1]
+/// errors   ShapeError if the shapes differ
+/// cost     as rowan::mse, when the net runs
 template <class T, class Device>
 Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
 }
 
-/// Probabilities of the classes, row by row.
+/// Probabilities of the classes, row by row, as rowan::softmax.
 /// shapes   [n, classes] -> [n, classes]
+/// errors   ShapeError if x is no matrix
+/// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
     return apply<softmax_op>({}, x);
 }
 
-/// The mean over the rows of -log(probability of the label).
+/// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1]
+/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
+///          [0, classes)
+/// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<cross_entropy_op>({}, x, label);
 }
 
-/// The same of scores: cross_entropy(softmax(x), label), without infinities.
+/// cross_entropy(softmax(x), label) without infinities, as rowan::softmax_with_cross_entropy.
 /// shapes   x [n, classes] of scores, label [n] -> [1]
+/// errors   as layer::cross_entropy
+/// cost     as rowan::softmax_with_cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<softmax_with_cross_entropy_op>({}, x, label);
@@ -16978,11 +17400,13 @@ namespace rowan::inline v0::layer {
 /// A variable of any element type.
 class AnyVar {
 public:
-    AnyVar() = default;
+    AnyVar() = default;  ///< none
+    /// That variable.
     explicit AnyVar(Variable& v) : variable_(&v) {}
+    /// That of a layer.
     template <class T, class Device>
     AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
-    Variable* get() const noexcept { return variable_; }
+    Variable* get() const noexcept { return variable_; }  ///< nullptr for none
 
 private:
     Variable* variable_ = nullptr;
@@ -16991,18 +17415,21 @@ private:
 /// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
 /// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
 struct Memory {
-    std::int64_t size = 0;
-    AnyVar like = {};
+    std::int64_t size = 0;  ///< of the state, which begins as zeros
+    AnyVar like = {};       ///< what the state begins with, if given
 };
 
 /// One state, or a list of states.
 template <class T, class Device>
 class States {
 public:
+    /// A single one.
     States(Var<T, Device> state) : all_{state} {}
+    /// Several.
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
+    /// Several, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
-    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }
+    std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
 
 private:
     std::vector<Var<T, Device>> all_;
@@ -17011,8 +17438,8 @@ private:
 /// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
 template <class T, class Device>
 struct Step {
-    Var<T, Device> output;
-    std::type_identity_t<States<T, Device>> memory;
+    Var<T, Device> output;                           ///< a row of the result
+    std::type_identity_t<States<T, Device>> memory;  ///< what the next step is given
 };
 template <class T, class Device>
 Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
@@ -17020,17 +17447,18 @@ Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>
 /// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
 template <class T, class Device>
 struct Recurrence {
-    Var<T, Device> output;
-    Var<T, Device> last;
+    Var<T, Device> output;  ///< a row for each row of the input
+    Var<T, Device> last;    ///< the state of each sequence after its end
 };
 
 /// The same with a state for each of several memories.
 template <class T, class Device>
 struct Recurrences {
-    Var<T, Device> output;
-    std::vector<Var<T, Device>> last;
+    Var<T, Device> output;             ///< a row for each row of the input
+    std::vector<Var<T, Device>> last;  ///< for each memory the state of each sequence after its end
 };
 
+/// How a recurrent layer walks through sequences.
 struct RnnOptions {
     bool reverse = false;       ///< from the ends of the sequences to their beginnings
     std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
@@ -17149,6 +17577,8 @@ namespace rowan::inline v0::layer {
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
 ///          has no size; TypeError if a first state has elements of another type
+/// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
+///          the states of all steps are kept
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
@@ -17169,6 +17599,7 @@ auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories,
 }
 
 /// The outputs alone.
+/// As rnn_with_last.
 template <class State = void, class T, class Device, class M, class F>
 requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
 auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
@@ -17300,8 +17731,8 @@ struct split_op {
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::vector<std::int64_t> sections;
-        std::int64_t axis = 0;
+        std::vector<std::int64_t> sections;  ///< how many rows, or columns, of the axis each part has
+        std::int64_t axis = 0;               ///< negative ones count from the end
 
         static constexpr auto fields =
             std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
@@ -17357,6 +17788,7 @@ namespace rowan::inline v0::layer {
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
 /// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
 ///          known, when the net runs
+/// cost     as rowan::split, when the net runs
 template <class T, class Device>
 std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
     std::vector<Var<T, Device>> parts;
@@ -17467,6 +17899,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
 /// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
 /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
 /// errors   ShapeError if shapes do not match
+/// cost     one pass over the gates
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D> const& saved,
                                                       Tensor<T, D> const& c_prev, Tensor<T, D> const& h_grad,
@@ -17540,6 +17973,7 @@ struct lstm_unit_op {
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::lstm_unit.
 using LstmOptions = CellOptions;
 
 /// A step, see rowan::lstm_unit. The state is the output and the cell side by side, so a layer of `size` has a memory of 2 · size:
@@ -17547,6 +17981,8 @@ using LstmOptions = CellOptions;
 /// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, the gates in the order input, forget, cell, output, as
 /// PyTorch's transposed.
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
+/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
@@ -17565,6 +18001,7 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
 
 namespace rowan::inline v0::layer {
 
+/// The settings of layer::while_loop.
 struct WhileOptions {
     std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
 };
@@ -17700,7 +18137,7 @@ std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition con
     (std::index_sequence_for<State...>{});
 }
 
-/// With one state.
+/// The same with one state.
 template <class State, class Condition, class Body>
 requires(rowan::detail::loop_state<State>::value) State
     while_loop(State const& first, Condition const& condition, Body const& body, WhileOptions const& options = {}) {
@@ -17720,6 +18157,7 @@ namespace rowan::inline v0::layer {
 ///
 /// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to that one, and those that `f` makes below
 /// errors   those of layer::rnn
+/// cost     as layer::rnn
 template <class T, class Device, class F>
 auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
     using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
@@ -17730,7 +18168,9 @@ auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {})
 }
 
 /// What `f` makes of every slot of an array, one after the other.
+/// shapes   n slots -> n slots of what `f` makes
 /// errors   those of layer::while_loop
+/// cost     as layer::while_loop
 template <class T, class Device, class F>
 auto map_fn(Array<T, Device> const& array, F const& f) {
     using R = typename std::invoke_result_t<F const&, Var<T, Device> const&>::value_type;
@@ -17763,6 +18203,7 @@ namespace rowan::inline v0::layer {
 ///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
 /// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
 /// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+/// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {
@@ -17881,9 +18322,10 @@ private:
 
 namespace rowan::inline v0 {
 
+/// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pool pool = Pool::sum;
-    double pad_value = 0;  ///< the row of an empty sequence
+    Pool pool = Pool::sum;  ///< what becomes of the rows of a sequence
+    double pad_value = 0;   ///< the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
@@ -17936,16 +18378,20 @@ struct sequence_pool_op {
 
 namespace rowan::inline v0::layer {
 
-/// The sum, mean, … of the rows of each sequence.
+/// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
 /// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+/// errors   ShapeError if x has no levels; when the net runs, as rowan::sequence_pool
+/// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
 Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const& options = {}) {
     return apply<sequence_pool_op>(options, x);
 }
+/// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
     return sequence_pool(x, {Pool::first});
 }
+/// The last row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
     return sequence_pool(x, {Pool::last});
@@ -17959,22 +18405,32 @@ namespace rowan::inline v0::layer {
 
 /// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
 /// state of each sequence after its last step, [sequences, width].
+/// shapes   [sequences, width]
+/// errors   none
+/// cost     a variable in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> tensor() {
     return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
 }
 
 /// Within a step: the memory plus x, which the memory is in the next step.
+/// shapes   memory and x [n, width] -> [n, width]
+/// errors   ShapeError if widths differ, where they are known
+/// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
     return apply<rowan::detail::add_to_op>({}, memory, x);
 }
 /// nullptr stands for the step's input.
+/// shapes   memory [n, width] -> [n, width]
+/// errors   as above
+/// cost     as above
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
     return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
 }
 
+/// The parts of layer::rnn as an expression.
 template <class T = float, class Device = Cpu>
 struct RnnProgram {
     Var<T, Device> input;       ///< with levels of sequences
@@ -17992,6 +18448,7 @@ struct RnnProgram {
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
 /// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
 ///          memory that nothing is added to, or one of another layer
+/// cost     as rnn_with_last
 template <class T = float, class Device = Cpu>  // braces are a program of floats
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
@@ -18205,6 +18662,7 @@ LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>
 
 namespace rowan::inline v0 {
 
+/// The settings of sequence_expand.
 struct SequenceExpandOptions {
     std::optional<std::size_t> level = {};  ///< of y; the last unless given
 
@@ -18266,6 +18724,7 @@ namespace rowan::inline v0::layer {
 /// Of y there is no gradient: if it depended on a parameter, training would refuse the net. Take what is fed, such as ids.
 /// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has none
 /// errors   ShapeError if y has no levels; when the net runs, ShapeError if x has another number of rows or sequences
+/// cost     as rowan::sequence_expand, when the net runs
 template <class T, class U, class Device>
 Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
                                SequenceExpandOptions const& options = {}) {
@@ -18281,6 +18740,7 @@ namespace rowan::inline v0::layer {
 /// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has no rows
+/// cost     as rowan::sum_rows, when the net runs
 template <class T, class Device>
 Var<T, Device> sum_rows(Var<T, Device> const& x) {
     return apply<sum_rows_op>({}, x);
@@ -18298,7 +18758,7 @@ namespace rowan::inline v0 {
 struct BatchReport {
     std::int64_t epoch;  ///< from 0 on
     std::int64_t batch;  ///< of the epoch, from 0 on
-    double cost;
+    double cost;         ///< its value
 };
 
 /// Of a net on a device.
@@ -18308,14 +18768,15 @@ struct TrainOptionsOn {
     std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< other ones for parameters of these names
     layer::GradientClipOn<Device> clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
     layer::Schedule schedule = {};            ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;
-    bool progress = false;                                  ///< a line on the standard error output for every epoch
-    std::uint64_t seed = 0;                                 ///< of the first values of parameters, and of dropout
-    Device exec = {};                                       ///< how many threads, or which stream
-    std::function<void(BatchReport const&)> on_batch = {};  ///< called after every batch
+    std::int64_t epochs = 1;                  ///< how often the reader is asked for batches
+    bool progress = false;                    ///< a line on the standard error output for every epoch
+    std::uint64_t seed = 0;                   ///< of the first values of parameters, and of dropout
+    Device exec = {};                         ///< how many threads, or which stream
+    std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
     Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
 };
+/// Of a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 
 /// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
@@ -18413,6 +18874,7 @@ namespace rowan::inline v0 {
 /// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
 /// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
 ///          trailing dims
+/// cost     size() calls of f, on one thread; results that are not references are taken over
 template <class F, class T, class Device>
 auto map_fn(F&& f, TensorArray<T, Device> const& array) {
     using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
@@ -18432,8 +18894,8 @@ namespace rowan::inline v0 {
 /// A rectangular tensor and which of its places hold elements.
 template <class T, class Device = Cpu>
 struct Padded {
-    Tensor<T, Device> value;
-    Tensor<bool, Device> mask;
+    Tensor<T, Device> value;    ///< [sequences, the longest of each level..., ...]
+    Tensor<bool, Device> mask;  ///< of the same dims but those of a row; true where a row is
 };
 
 namespace detail {
@@ -18634,6 +19096,9 @@ Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map
 }
 
 /// The adjoint and inverse of reorder: from the map's order back to the batch's.
+/// shapes   out_grad of as many rows, or sequences, as the map has
+/// errors   as reorder
+/// cost     as reorder, and 8 bytes for each sequence
 template <class T, device D>
 LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
     std::vector<std::size_t> position(map.sequences());
@@ -19124,7 +19589,6 @@ struct SequenceSoftmax<Cpu> {
     static void run(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            using std::exp;
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             std::vector<S> greatest(width);
             for (; s < end; ++s) {
@@ -19134,7 +19598,7 @@ struct SequenceSoftmax<Cpu> {
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp(load<S>(from + k) - greatest[k]);
+                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {
@@ -19181,7 +19645,7 @@ struct SequenceSoftmax<Cpu> {
 
 /// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
 /// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
-/// its column of the sequence NaN.
+/// its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
 /// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same
@@ -19306,6 +19770,8 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
 
 /// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
 /// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
+/// errors   ShapeError if `rows` is no number that shrink takes, or out_grad has another number of rows than stayed
+/// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                          std::size_t rows) {
@@ -19332,6 +19798,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
 /// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
 /// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
 /// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
+/// cost     as for rows
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {
@@ -19549,7 +20016,7 @@ public:
     }
     ~TouchedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
 
     /// Adds rows, in any order and also again.
     /// errors   IndexError if one is not in [0, height)
@@ -19589,7 +20056,7 @@ public:
         return {height_, ids, gather(table, ids)};
     }
 
-    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< none is touched from now on
 
 private:
     static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }
