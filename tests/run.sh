@@ -186,8 +186,7 @@ docs() {
     local start=$SECONDS
     echo "== docs"
     rm -rf build/docs
-    mkdir -p build/docs
-    if doxygen tests/docs/Doxyfile; then count docs 0 1; else count "docs: Doxygen warns" 1 1; fi
+    if python3 tests/docs/filter.py build/docs/source && doxygen tests/docs/Doxyfile |& sed 's|build/docs/source/||'; then count docs 0 1; else count "docs: Doxygen warns" 1 1; fi
     if python3 tests/docs/lint.py; then count docs 0 1; else count "docs: contracts" 1 1; fi
     echo "== docs: $(find build/docs/html -name '*.html' | wc -l) pages took $((SECONDS - start)) s"
 }

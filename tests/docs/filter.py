@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/docs/filter.py FILE: prints FILE as Doxygen is to read it, line by line, so that its warnings name the lines of the file.
+"""tests/docs/filter.py FOLDER: writes README, headers and examples to FOLDER as Doxygen is to read them. Lines keep their numbers.
 
 Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more a
 drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and of names the inline namespace. What follows from the
@@ -170,13 +170,21 @@ def readme(source):
     return re.sub(r"\[([^\[\]\n]+)\]\((examples/[\w/.]+)\)", r"\1 (`\2`)", text)
 
 
+def main():
+    folder = Path(sys.argv[1])
+    for path in [Path("README.md"), *Path("include").rglob("*.hpp"), *Path("examples").glob("*.cpp")]:
+        if "detail" in path.parts:
+            continue
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".md":
+            text = readme(text)
+        elif path.suffix == ".cpp":
+            text = f"/** @example {path.name} */\n"
+        else:
+            text = filtered(text)
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".md":
-        text = readme(text)
-    elif path.suffix == ".cpp":
-        text = f"/** @example {path.name} */\n"
-    else:
-        text = filtered(text)
-    print(text, end="")
+    main()
