@@ -80,7 +80,7 @@ def comment(lines):
 
 
 def is_operator(scope):
-    return bool(scope) and scope[-1].kind == "class" and re.search(r"using inputs|_op\b", scope[-1].name + scope[-1].text) is not None
+    return bool(scope) and scope[-1].kind == "class" and scope[-1].name.split("<")[0].endswith("_op")
 
 
 def said(declaration, overloads):

@@ -19,7 +19,7 @@ class Declaration:
     comment: str = ""     # the lines `///` above it
     documented: bool = False  # by these, or by `///<` behind it
     body: bool = False    # whether declarations follow that are in it
-    end: int = 0          # the line where these end
+    end: int = 0          # the last line
 
     @property
     def path(self):
@@ -134,7 +134,7 @@ def declarations(source):
         comment = "\n".join(lines[above:line])
         behind = not body and "///<" in lines[last]
         declaration = Declaration(kind, re.sub(r"\s+", " ", name), text.strip(), line, list(scope), all(access), comment,
-                                  bool(comment) or behind, body)
+                                  bool(comment) or behind, body, last)
         found.append(declaration)
         if body:
             scope.append(declaration)

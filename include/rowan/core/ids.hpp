@@ -31,12 +31,14 @@ public:
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
     /// Ids of the tensor's shape.
+    /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
         shape_ = ids.shape();
     }
 
     /// A flat list.
+    /// cost     O(1)
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
         (!xt::is_xexpression<R>::value)Ids(R const& ids)
@@ -54,6 +56,8 @@ public:
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
     /// Calls f with a span of the ids as they are, int32 or int64.
+    /// errors   what f throws
+    /// cost     that of f
     template <class F>
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(std::span(narrow_, size_));
@@ -61,6 +65,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// cost     O(1)
     std::span<std::byte const> bytes() const {
         return visit([](auto list) { return std::as_bytes(list); });
     }

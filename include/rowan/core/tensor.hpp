@@ -75,6 +75,7 @@ public:
     }
 
     /// Evaluates an expression of xtensor.
+    /// cost     on one thread, what the expression costs
     template <class E>
     Tensor(xt::xexpression<E> const& e) {
         if constexpr (std::convertible_to<typename E::value_type, T>) {
@@ -96,6 +97,7 @@ public:
     }
     /// A tensor of this shape, every element `value`.
     /// errors   as from_shape
+    /// cost     one write of the elements
     static Tensor full(shape_type const& shape, T value) {
         Tensor t = from_shape(shape);
         std::fill(t.data_.begin(), t.data_.end(), value);

@@ -72,6 +72,7 @@ public:
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
     /// Adds an operator at the end, such as one of an optimizer.
+    /// cost     one walk over the net
     void append(Operator& op) {
         order_.push_back(&op);
         detail::name_variables(std::span(&order_.back(), 1));
@@ -120,6 +121,7 @@ public:
     }
 
     /// The net in Graphviz's language, with kinds, element types and dims.
+    /// cost     O(length of the text)
     std::string dot() const {
         std::ostringstream text;
         text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";

@@ -145,6 +145,7 @@ public:
     }
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// cost     one allocation
     Scope& new_scope() {
         scopes_.push_back(std::make_unique<Scope>(*this));
         return *scopes_.back();

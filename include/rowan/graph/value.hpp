@@ -97,11 +97,15 @@ public:
     /// Part i of the result is part from[i].
     Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
     /// The parts of all, one after the other.
+    /// errors   ShapeError if there are none, or they do not fit together
+    /// cost     one read and one write of every row
     static Value concat(void const* device, std::span<Value* const> values) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
         return values[0]->held().concat(device, values);
     }
     /// Part i of values[k] becomes part to[k][i] of the result, all of which must be filled.
+    /// errors   ShapeError if there are none, or they do not fit together
+    /// cost     one read and one write of every row
     static Value scatter(void const* device, std::span<Value* const> values,
                          std::span<std::span<std::int64_t const> const> to) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");

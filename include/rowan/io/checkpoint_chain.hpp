@@ -70,6 +70,7 @@ public:
     std::uint64_t id() const noexcept { return files_.back().id(); }
 
     /// The names of all variables, ascending.
+    /// cost     O(variables of all files)
     std::vector<std::string> names() const {
         std::set<std::string> all;
         for (auto const& file : files_) {
@@ -79,6 +80,8 @@ public:
     }
 
     /// The latest program.
+    /// errors   FormatError if one of the programs cannot be decoded
+    /// cost     as CheckpointFile::program, for each file
     std::optional<ProgramDesc> program() const {
         std::optional<ProgramDesc> latest;
         for (auto const& file : files_) {
@@ -117,6 +120,8 @@ public:
     }
 
     /// All of it, for instance to be saved as one file.
+    /// errors   those of program and load
+    /// cost     those of program and of load for each variable
     Checkpoint load() const {
         Checkpoint all;
         all.program = program();

@@ -45,6 +45,8 @@ struct CheckpointEntry {
     }
 
     /// Are these elements, or some of them, such that a program may look at them? A bool is 0 or 1.
+    /// errors   FormatError if not
+    /// cost     one read of those of bool, none of others
     static void check_elements(detail::CheckpointRecord const& record, std::span<std::byte const> some,
                                std::uint64_t offset) {
         if (record.tensor().data_type != dtype<bool>::wire) return;

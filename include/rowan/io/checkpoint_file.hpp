@@ -48,7 +48,7 @@ public:
 
     /// How many variables there are, and their names, ascending.
     std::size_t size() const noexcept { return state_->places.size(); }
-    /// Of all variables, in order.
+    /// cost     O(variables)
     std::vector<std::string> names() const {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
@@ -108,6 +108,7 @@ public:
     }
 
     /// What is in the file: a line for all and one for each variable.
+    /// cost     O(length of the text); elements are not read
     std::string describe() const {
         auto const& h = state_->header;
         std::string text = path() + ": rowan checkpoint " + std::to_string(h.major) + "." + std::to_string(h.minor) +

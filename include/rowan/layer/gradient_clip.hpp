@@ -66,6 +66,7 @@ public:
 
     /// Gradients of other types, such as one of the user's.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    /// cost     O(types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>) {
         if constexpr (requires { C::together; }) together_ = C::together;

@@ -119,6 +119,7 @@ public:
 
     /// Parameters of other types, such as one of the user's.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// cost     O(types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>) {
         static_assert((detail::is_element<T>() && ...),

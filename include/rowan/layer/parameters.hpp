@@ -36,6 +36,8 @@ public:
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
     Parameters share() const {
         Parameters alias;
         for (auto const& [name, value] : values_) alias.set(name, value.share());

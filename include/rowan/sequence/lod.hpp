@@ -148,6 +148,8 @@ public:
     std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
 
     /// The lengths of the sequences of a level.
+    /// errors   IndexError if there is no such level
+    /// cost     O(sequences of the level)
     std::vector<std::int64_t> lengths(std::size_t level) const {
         auto const offsets = (*this)[level];
         std::vector<std::int64_t> lengths(offsets.size() - 1);
@@ -156,6 +158,7 @@ public:
     }
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const {
         std::vector<std::vector<std::int64_t>> rows(levels_);
         for (std::size_t level = levels_; level-- > 0;) {

@@ -96,6 +96,8 @@ public:
 
     /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
     /// shapes   value [number of elements in all]
+    /// errors   LodError if there are more than Lod::max_levels
+    /// cost     one write of every element, and one copy to a device
     static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
         return from_nested(std::span(lists.begin(), lists.size()));
     }
@@ -125,6 +127,7 @@ public:
     }
 
     /// An alias: the same rows and sequences.
+    /// cost     O(1)
     LoDTensor share() const {
         LoDTensor alias(value_.share());
         alias.lod_ = lod_;
@@ -132,6 +135,7 @@ public:
     }
 
     /// How many sequences the first level has, or rows where there are no levels.
+    /// errors   ShapeError if there are no levels and the value has rank 0
     std::size_t size() const {
         if (!lod_.empty()) return lod_.sequences(0);
         detail::check_rows("value", value_);
@@ -154,6 +158,8 @@ public:
     }
 
     /// Asks again what the constructor asked.
+    /// errors   LodError or ShapeError as the constructor
+    /// cost     O(1)
     void check() const {
         if (lod_.empty()) return;
         detail::check_rows("value", value_);

@@ -86,6 +86,7 @@ public:
     }
 
     /// An array whose slots are aliases of these. Slots that are written later differ.
+    /// cost     O(slots)
     TensorArray share() const {
         TensorArray alias;
         alias.slots_.reserve(slots_.size());
@@ -168,6 +169,8 @@ public:
     }
 
     /// More slots, never written, or fewer.
+    /// errors   IndexError if that is more than max_size()
+    /// cost     O(slots)
     void resize(std::size_t size) {
         if (size > max_size())
             throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
@@ -190,6 +193,9 @@ public:
     /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
     /// the functions below.
     /// shapes   indices [k], slots [...] -> [k, ...]
+    /// errors   ShapeError if indices are not a flat list, or slots differ in shape; IndexError if there is no such slot or it was never
+    ///          written
+    /// cost     one read and one write of every element
     Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
     Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const {
         detail::HostIds<Device> const on_host(exec, indices);

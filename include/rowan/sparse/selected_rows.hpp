@@ -84,6 +84,7 @@ public:
     bool merged() const noexcept { return merged_; }
 
     /// An alias: the same rows, with a value that sees the same elements.
+    /// cost     O(1)
     SelectedRows share() const {
         SelectedRows alias;
         alias.rows_ = rows_;
@@ -109,6 +110,8 @@ public:
     }
 
     /// The rule of the constructor, asked again wherever a value is used.
+    /// errors   ShapeError if value has rank 0 or another number of rows
+    /// cost     O(1)
     static void check_value(Tensor<T> const& value, std::size_t rows) {
         if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         if (value.shape()[0] != rows) {

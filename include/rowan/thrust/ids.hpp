@@ -32,6 +32,8 @@ public:
     template <std::ranges::contiguous_range R>
     requires std::constructible_from<Ids<Cpu>, R const&> Ids(R const& ids) : host_(ids) {}
 
+    /// Ids of the tensor's shape, in the memory of the device.
+    /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I, Device> const& ids) : on_device_(true), size_(ids.size()), shape_(ids.shape()) {
         if constexpr (sizeof(I) == 8) {
@@ -50,6 +52,8 @@ public:
     bool on_device() const noexcept { return on_device_; }  ///< in the device's memory, or in the host's?
 
     /// Calls f with a pointer to the ids in the memory of the device, int32 or int64.
+    /// errors   what f throws
+    /// cost     that of f
     template <class F>
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(narrow_);
@@ -57,6 +61,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// cost     O(1)
     std::span<std::byte const> bytes() const {
         if (!on_device_) return host_.bytes();
         return visit([this](auto const* list) { return std::as_bytes(std::span(list, size_)); });

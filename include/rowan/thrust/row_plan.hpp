@@ -100,6 +100,7 @@ public:
     RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
+    /// cost     as above, O(n) for a merged one
     template <class T>
     RowPlan(Device const& exec, SelectedRows<T, Device> const& g) {
         std::size_t const n = g.rows().size();
@@ -139,6 +140,8 @@ public:
     /// Ascending and unique. Waits for how many they are.
     Tensor<std::int64_t, Device> rows() const { return memory_.slice(2 * size_, 2 * size_ + count(memory_.device())); }
     /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Waits for how many rows there are.
+    /// errors   those of synchronize
+    /// cost     one wait for the device
     Tensor<std::int64_t, Device> offsets() const {
         if (size_ == 0) return {0};
         return memory_.slice(3 * size_, 3 * size_ + count(memory_.device()) + 1);

@@ -59,6 +59,7 @@ public:
     Tensor<T, Device>& value() noexcept { return value_; }
 
     /// The shape of the tall tensor, [height, ...].
+    /// errors   ShapeError if somebody gave the value rank 0
     shape_type shape() const {
         if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         shape_type shape = value_.shape();
@@ -70,6 +71,7 @@ public:
     bool merged() const noexcept { return merged_ || rows_.size() == 0; }
 
     /// An alias: the same rows, with a value that sees the same elements.
+    /// cost     O(1)
     SelectedRows share() const {
         return detail::SelectedRowsAccess::adopt(height_, rows_.share(), value_.share(), merged_);
     }
@@ -84,6 +86,8 @@ public:
     }
 
     /// The rule of the constructor, asked again wherever a value is used.
+    /// errors   ShapeError if value has rank 0 or another number of rows
+    /// cost     O(1)
     static void check_value(Tensor<T, Device> const& value, std::size_t rows) {
         if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         if (value.shape()[0] != rows) {

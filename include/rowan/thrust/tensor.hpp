@@ -44,6 +44,8 @@ public:
     Tensor(std::initializer_list<detail::Nested<T>> list) : Tensor(Device{}, Tensor<T, Cpu>(list)) {}
 
     /// A copy of a tensor of the host.
+    /// errors   as from_shape
+    /// cost     one copy of the elements
     Tensor(Device const& exec, Tensor<T, Cpu> const& host) : Tensor(from_shape(exec, host.shape())) {
         if (size() != 0) detail::ThrustSystem<System>::from_host(exec, data(), host.data(), size() * sizeof(T));
     }
@@ -61,6 +63,7 @@ public:
     }
     /// A tensor of this shape, every element `value`.
     /// errors   as from_shape
+    /// cost     one write of the elements, enqueued
     static Tensor full(shape_type const& shape, T value) { return full(Device{}, shape, value); }
     static Tensor full(Device const& exec, shape_type const& shape, T value) {
         Tensor t = from_shape(exec, shape);
@@ -68,6 +71,7 @@ public:
         return t;
     }
     /// The same with zeros.
+    /// cost     as full
     static Tensor zeros(shape_type const& shape) { return zeros(Device{}, shape); }
     static Tensor zeros(Device const& exec, shape_type const& shape) {
         return full(exec, shape, dtype<T>::narrow(typename dtype<T>::sum{}));
