@@ -101,9 +101,10 @@ def said(declaration, overloads):
         if name == "~" + inside:
             return "Lets go of what it has."
         if name in (inside, "operator=") and (found := re.search(rf"\b{inside}\s*(const&|&&)", declaration.text)):
-            return ("Moves." if found[1] == "&&" else "Copies.") + (" Deleted." if declaration.text.endswith("delete") else "")
+            what = "moved" if found[1] == "&&" else "copied"
+            return f"Is not {what}." if declaration.text.endswith("delete") else f"Is {what}."
         if name == "operator=" and re.search(rf"\({inside} other\)", declaration.text):
-            return "Copies or moves."
+            return "Is copied or moved."
         if re.fullmatch(r"operator[-+*/%&|^]=", name):
             return "In place: whoever has an alias sees it."
         if (declaration.path, len(scope)) in overloads:
