@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """tests/docs/filter.py FOLDER: writes README, headers and examples to FOLDER as Doxygen is to read them. Lines keep their numbers.
 
-Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more a
-drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and of names the inline namespace. What follows from the
-name is said here, once, and not in every header: members of operators, copies and moves, further overloads. An example becomes a page
-of its own. In the README headings get the anchors that GitHub gives them, and links to examples lead to their pages.
+Of a header, the first line becomes the brief of its page, the fields of contracts headed paragraphs, and what is indented by four or more
+a drawing. What Doxygen takes for commands is escaped. Namespaces detail are left out, and of names the inline namespace. What follows
+from the name is said here, once, and not in every header: members of operators, copies and moves, further overloads. An example becomes
+a page of its own. In the README headings get the anchors that GitHub gives them, links to examples lead to their pages, and other files
+are named.
 """
 import re
 import sys
 from pathlib import Path
 
-from headers import declarations
+from headers import public_headers
 
 FIELDS = "shapes requires errors cost".split()
 
@@ -124,9 +125,8 @@ def left_out(declaration):
     return declaration.kind == "namespace" and {"detail", "xt"} & set(declaration.name.split("::")) != set()
 
 
-def filtered(source):
+def filtered(source, found):
     lines = source.split("\n")
-    found = declarations(source)
     overloads = set()
     before = {}  # line -> what is put before it
     for d in found:
@@ -166,25 +166,22 @@ def filtered(source):
 
 
 def readme(source):
-    text = re.sub(r"^(## +)(.+)$", lambda m: f"{m[1]}{m[2]} {{#{m[2].lower().replace(' ', '-')}}}", source, flags=re.M)
+    text = re.sub(r"^(##+ +)(.+)$", lambda m: f"{m[1]}{m[2]} {{#{m[2].lower().replace(' ', '-')}}}", source, flags=re.M)
     text = re.sub(r"\[([^\[\]\n]+)\]\(examples/(\w+)\.cpp\)", lambda m: f'<a href="{m[2]}_8cpp-example.html">{m[1]}</a>', text)
-    return re.sub(r"\[([^\[\]\n]+)\]\((examples/[\w/.]+)\)", r"\1 (`\2`)", text)
+    return re.sub(r"\[([^\[\]\n]+)\]\(((?!https?:|#)[^()\s]+)\)", r"\1 (`\2`)", text)
 
 
 def main():
-    folder = Path(sys.argv[1])
-    for path in [Path("README.md"), *Path("include").rglob("*.hpp"), *Path("examples").glob("*.cpp")]:
-        if "detail" in path.parts:
-            continue
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".md":
-            text = readme(text)
-        elif path.suffix == ".cpp":
-            text = f"/** @example {path.name} */\n"
-        else:
-            text = filtered(text)
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, encoding="utf-8")
+    def write(path, text):
+        path = Path(sys.argv[1]) / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    write("README.md", readme(Path("README.md").read_text(encoding="utf-8")))
+    for header, text, found in public_headers():
+        write(header, filtered(text, found))
+    for path in Path("examples").glob("*.cpp"):
+        write(path, f"/** @example {path.name} */\n")
 
 
 if __name__ == "__main__":

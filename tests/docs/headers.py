@@ -1,10 +1,12 @@
 """tests/docs/headers.py: the declarations of a header, with the comments above them. For filter.py and lint.py."""
 import re
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 # What declares nothing: comments, strings, directives, and our macros on lines of their own.
-MASKED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-zA-Z_])\'(?:\\.|[^\'\\\n])+\'|^[ \t]*#(?:[^\n\\]|\\.|\\\n)*|^[ \t]*ROWAN_[A-Z]+\(\S[^\n;{]*$',
-                    re.S | re.M)
+MASKED = re.compile("|".join((r"//[^\n]*", r"/\*.*?\*/", r'R"\((?:.|\n)*?\)"', r'"(?:\\.|[^"\\\n])*"', r"(?<!\w)'(?:\\.|[^'\\\n])+'",
+                              r"^[ \t]*#(?:[^\n\\]|\\.|\\\n)*", r"^[ \t]*ROWAN_[A-Z]+\(\S[^\n;{]*$")), re.S | re.M)
 PAIRS = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -57,7 +59,7 @@ def named(text):
     """What kind of thing `text` declares, and its name."""
     text = without_heads(text)
     for pattern, kind in ((r"(?:inline )?namespace\b\s*([\w:]*(?: v0)?(?:::\w+)*)", "namespace"), (r"enum (?:class )?(\w+)", "enum"),
-                          (r"concept (\w+)", "concept"), (r"using namespace", "other"), (r"using ([\w]+)\s*=", "alias"), (r"using (.+)", "other"),
+                          (r"concept (\w+)", "concept"), (r"using (\w+)\s*=", "alias"), (r"using (.+)", "other"),
                           (r"friend (?:class|struct)\b(.*)", "other"), (r"static_assert\b", "other"), (r"template\b", "other"),
                           (r"(?:class|struct|union) (?:\[\[\w+\]\] )?([\w:]+(?:\s*<[^{;]*?>)?)\s*(?:final)?\s*(?::[^:].*)?\Z", "class")):
         if found := re.match(pattern, text, re.S):
@@ -102,7 +104,9 @@ def declarations(source):
             i = label.end()
             continue
         begin, text, body = i, "", False
-        while code[i] != ";":
+        while code[i:i + 1] != ";":
+            if i == len(code):
+                raise ValueError(f"{code.count(chr(10), 0, begin) + 1}: this declaration does not end")
             if code[i] in "([":
                 end = closing(code, i)
                 text += code[i:end + 1]
@@ -143,3 +147,14 @@ def declarations(source):
             i += 1
         elif i < len(code) and code[i] == ";":
             i += 1
+
+
+def public_headers():
+    """Each header, its text and its declarations."""
+    for header in sorted(Path("include/rowan").rglob("*.hpp")):
+        if "detail" not in header.parts:
+            text = header.read_text(encoding="utf-8")
+            try:
+                yield header, text, declarations(text)
+            except ValueError as error:
+                sys.exit(f"{header}:{error}")

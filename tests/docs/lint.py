@@ -1,18 +1,17 @@
 #!/usr/bin/env python3
 """tests/docs/lint.py: names every public function whose comment lacks a field of its contract; ends with how many names there are.
 
-A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors. What is noexcept has no errors; what is
-constexpr is asked of types and dims, and needs a sentence alone. What computes a formula that somebody published says whose it is: by name
-and year, or as a framework's. Overloads share a contract: one that says "as …", "the same" or nothing has the fields that another of its
-name, or of the name after "as", has. A member of a class that may throw and is longer than a line says what it costs or what it throws.
-Of all else Doxygen wants a sentence.
+A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors. What is noexcept has no errors;
+what is constexpr is asked of types and dims, and needs a sentence alone. What computes a formula that somebody published says whose it is:
+by name and year, or as a framework's. Overloads share a contract: one that says "as …", "the same" or nothing has the fields that another
+of its name, or of the name after "as", has. A member of a class that may throw and is longer than a line says what it costs or throws. Of
+all else Doxygen wants a sentence.
 """
 import re
 import sys
-from pathlib import Path
 
 from filter import FIELDS, hidden, is_operator
-from headers import declarations
+from headers import public_headers
 
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)<")
 FORMULAS = re.compile(r"(sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|gru_unit|lstm_unit|softmax|cross_entropy|clip_by_norm|"
@@ -58,11 +57,8 @@ def has_contract(declaration, lines):
 def main():
     sets = {}  # the overloads of each name
     names = 0
-    for header in sorted(Path("include/rowan").rglob("*.hpp")):
-        if "detail" in header.parts:
-            continue
-        text = header.read_text(encoding="utf-8")
-        for d in declarations(text):
+    for header, text, found in public_headers():
+        for d in found:
             if hidden(d):
                 continue
             names += 1
