@@ -44,6 +44,9 @@ class Rowan(ConanFile):
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = False
         for option, value in self.options.items():
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = value == "True"
+        for option, package in (("blas", "xtensor-blas"), ("nanopb", "nanopb")):  # CMake would go on without
+            if self.options.get_safe(option):
+                toolchain.cache_variables[f"CMAKE_REQUIRE_FIND_PACKAGE_{package}"] = True
         toolchain.generate()
         CMakeDeps(self).generate()
 
