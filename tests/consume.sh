@@ -101,7 +101,10 @@ no_dependency() {
 
 # refuses COMPILER SENTENCE HEADER ARGUMENT...: the first error of a program that includes the header.
 refuses() {
-    clean "$1" -fsyntax-only -x c++ - "${@:4}" -I include <<<"#include <rowan/$3>" >"$out/$test.log" 2>&1 && return 1
+    if clean "$1" -fsyntax-only -x c++ - "${@:4}" -I include <<<"#include <rowan/$3>" >"$out/$test.log" 2>&1; then
+        echo "<rowan/$3> compiles"
+        return 1
+    fi
     says "$out/$test.log" "$2"
 }
 old_standard() { # COMPILER
@@ -134,20 +137,22 @@ no_header() {
 }
 
 # One of two files is compiled with OpenMP and the other without, in both orders; a third brings one function for the linker to take.
-two_files() { # FLAG
-    local folder=$out/two_files$1 objects order
+two_files() { # FLAG [FLAG OF THE SECOND]
+    local folder=$out/two_files$1 object flags order
     mkdir -p "$folder"
-    for objects in a:-fopenmp b: c_with:-fopenmp c_without:; do
-        file=${objects%%:*}
-        clean g++ -std=c++20 "$1" ${objects#*:} -I include -c -o "$folder/$file.o" "$here/two_files/${file%%_*}.cpp"
-    done
+    while read -r object flags; do
+        clean g++ -std=c++20 "$1" $flags -I include -c -o "$folder/$object.o" "$here/two_files/${object%%_*}.cpp"
+    done <<<"a -fopenmp
+b ${2-}
+c_with -fopenmp
+c_without"
     for order in "a b" "b a" "c_with b a" "c_without a b"; do
         echo "$1, $order"
         (cd "$folder" && clean g++ -fopenmp -o app $(printf '%s.o ' $order) && clean ./app)
     done
 }
 two_files_O0() { two_files -O0; }
-two_files_O2() { two_files -O2; }
+two_files_O2() { two_files -O2 -march=native; }
 
 # A file for the host and one for the GPU, each with a Thrust: none of its functions may be in both. Without a GPU the program says so.
 cuda() {

@@ -10,6 +10,7 @@
 #   static    programs of static_asserts
 #   fail      programs that must not compile, with the sentence that the compiler must print
 #   docs      Doxygen's pages, in build/docs/html, without a warning; and every function says what it costs and throws
+#   consume   programs that use rowan in each of the ways that the README shows, the ways that are refused, and what a small program costs
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
 #   conan     Conan, from PyPI, makes the package over Debian's packages, with no remote, and two projects use it
 #   matrix    everything compiled and linked with each compiler and each version of xtensor, Catch2 and nanopb that is here
@@ -22,7 +23,7 @@ source tests/packages.sh
 source tests/consume/conan/check.sh
 source tests/matrix.sh
 
-all=(gcc clang threads single fuzz headers cuda static fail docs demo conan matrix)
+all=(gcc clang threads single fuzz headers cuda static fail docs consume demo conan matrix)
 if (($# == 0)); then set -- "${all[@]}"; fi
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then
@@ -189,6 +190,21 @@ docs() {
     if python3 tests/docs/filter.py build/docs/source && doxygen tests/docs/Doxyfile |& sed 's|build/docs/source/||'; then count docs 0 1; else count "docs: Doxygen warns" 1 1; fi
     if python3 tests/docs/lint.py; then count docs 0 1; else count "docs: contracts" 1 1; fi
     echo "== docs: $(find build/docs/html -name '*.html' | wc -l) pages took $((SECONDS - start)) s"
+}
+
+consume() {
+    has consume g++ cmake || return 0
+    echo "== consume"
+    local start=$SECONDS line
+    bash tests/consume.sh build/consume || true
+    while read -r line; do
+        case $line in
+            "passed "*) count consume 0 1 ;;
+            "FAILED "*) count "${line#FAILED }" 1 1 ;;
+            "SKIPPED "*) skipped+=("${line#SKIPPED }") ;;
+        esac
+    done < <(cat build/consume/results.txt || echo "FAILED consume")
+    echo "== consume took $((SECONDS - start)) s"
 }
 
 demo() {

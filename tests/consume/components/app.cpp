@@ -1,6 +1,6 @@
 // tests/consume/components/app.cpp: a product by the BLAS, and a descriptor through nanopb.
-#include <rowan/io/tensor_desc.hpp>
 #include <rowan/io/message.hpp>
+#include <rowan/io/tensor_desc.hpp>
 #include <rowan/op/matmul.hpp>
 
 #include <iostream>
@@ -14,5 +14,6 @@ int main() {
     for (float x : rowan::matmul(a, b)) std::cout << x << ' ';
     rowan::TensorDesc const desc{.dims = {rowan::UNK, 640, 480}};
     auto const bytes = rowan::encode(desc);
-    std::cout << "in " << bytes.size() << " bytes " << (rowan::decode<rowan::TensorDesc>(bytes) == desc ? "the same" : "another") << '\n';
+    std::cout << "in " << bytes.size() << " bytes "
+              << (rowan::decode<rowan::TensorDesc>(bytes) == desc ? "the same" : "another") << '\n';
 }

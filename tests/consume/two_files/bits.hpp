@@ -22,7 +22,9 @@ std::string bits(int threads) {
     auto table = rowan::Tensor<float>::zeros({height, width}), moment = table;
 
     std::string bytes;
-    auto const add = [&](auto const& list) { bytes.append(reinterpret_cast<char const*>(list.data()), list.size() * sizeof list.data()[0]); };
+    auto const add = [&](auto const& list) {
+        bytes.append(reinterpret_cast<char const*>(list.data()), list.size() * sizeof list.data()[0]);
+    };
     rowan::Cpu const exec{.threads = threads};
     add(rowan::RowPlan<>(exec, rows, height).positions());
     add(rowan::merge(exec, grad).value());
