@@ -1,4 +1,4 @@
-// rowan/io/operator_maker.hpp: OperatorMaker, the operator that a descriptor names, with the kernel for the element types of its inputs.
+// rowan/io/operator_maker.hpp: make_operator, the operator that a descriptor names, with the kernel for the element types of its inputs.
 #pragma once
 
 #include <rowan/detail/kind_text.hpp>
@@ -116,3 +116,19 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+/// Adds the operator of that type and with those attributes to a scope. Of the descriptor's slots nothing is read: `inputs` are the
+/// variables that the operator reads, its results get names with the net.
+///     Operator& op = make_operator<forward_ops, Cpu, float>(scope, {.type = "fc"}, {&x, &w, &b});
+/// The kernels of all operators of `Ops` for elements of T..., and for whole numbers, become part of the calling program.
+/// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs; else what infer says
+///          of inputs that do not fit
+template <class Ops, class Device, class... T>
+Operator& make_operator(Scope& scope, OpDesc const& op, std::vector<Variable*> const& inputs) {
+    ScopeGuard const guard(scope);
+    return detail::OperatorMaker<Ops, Device, T...>::make(op, inputs);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,126 @@
+// examples/python/arrays.cpp: NumPy's arrays as values of rowan, and back, without a copy.
+#include "arrays.hpp"
+
+#include <pybind11/stl.h>
+
+#include <rowan/core/dtype.hpp>
+#include <rowan/io/dlpack.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace python {
+
+namespace {
+
+using rowan::LoDTensor, rowan::Lod, rowan::Tensor, rowan::dlpack::DLManagedTensor;
+
+using elements = std::tuple<float, double, std::int32_t, std::int64_t, std::uint8_t, bool>;
+
+/// DLPack's codes: integers 0, unsigned 1, floating point 2, truth values 6.
+std::uint8_t code_of(char kind) { return kind == 'f' ? 2 : kind == 'u' ? 1 : kind == 'b' ? 6 : 0; }
+
+/// An array as a producer of DLPack.
+struct Lent {
+    py::array array;
+    std::vector<std::int64_t> shape;
+    DLManagedTensor managed{};
+
+    explicit Lent(py::array lent) : array(std::move(lent)), shape(array.shape(), array.shape() + array.ndim()) {}
+};
+
+/// The last tensor that saw the elements has gone, on whatever thread. When Python has ended first, the array has, too.
+void give_back(DLManagedTensor* managed) {
+    if (Py_IsInitialized() == 0) return;
+    py::gil_scoped_acquire const gil;
+    delete static_cast<Lent*>(managed->manager_ctx);
+}
+
+template <class T>
+Tensor<T> tensor_of(std::string const& name, py::array const& array) {
+    if ((array.flags() & py::array::c_style) == 0)
+        throw rowan::ShapeError(name + ".strides", py::str(array.attr("strides")),
+                                "those of C's order: see numpy.ascontiguousarray");
+    auto lent = std::make_unique<Lent>(array);
+    lent->managed.dl_tensor = {const_cast<void*>(array.data()),
+                               {rowan::dlpack::cpu, 0},
+                               static_cast<std::int32_t>(array.ndim()),
+                               {code_of(array.dtype().kind()), 8 * sizeof(T), 1},
+                               lent->shape.data(),
+                               nullptr,
+                               0};
+    lent->managed.manager_ctx = lent.get();
+    lent->managed.deleter = &give_back;
+    auto tensor = rowan::from_dlpack<T>(&lent->managed);
+    static_cast<void>(lent.release());
+    return tensor;
+}
+
+}  // namespace
+
+rowan::Value value_of(std::string const& name, py::handle given) {
+    Lod lod;
+    if (py::isinstance<py::tuple>(given) && py::len(given) == 2) {
+        auto const pair = py::reinterpret_borrow<py::tuple>(given);
+        lod = Lod(pair[1].cast<std::vector<std::vector<std::int64_t>>>());
+        given = pair[0];
+    }
+    std::string const known = "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
+    if (!py::isinstance<py::array>(given)) throw rowan::TypeError(name, py::str(py::type::of(given)), known);
+    auto const array = py::reinterpret_borrow<py::array>(given);
+    rowan::Value value;
+    auto const attempt = [&]<class T>(T) {
+        if (py::isinstance<py::array_t<T, 0>>(array)) value.set(LoDTensor<T>(tensor_of<T>(name, array), lod));
+    };
+    std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
+    if (value.empty()) throw rowan::TypeError(name, "an array of " + std::string(py::str(array.dtype())), known);
+    return value;
+}
+
+rowan::Feeds feeds_of(py::handle batch) {
+    if (!py::isinstance<py::dict>(batch)) throw rowan::TypeError("the batch", py::str(py::type::of(batch)), "a dict");
+    rowan::Feeds feeds;
+    for (auto const& [key, given] : py::reinterpret_borrow<py::dict>(batch)) {
+        std::string const name = py::str(key);
+        rowan::Value const value = value_of(name, given);
+        auto const attempt = [&]<class T>(T) {
+            if (value.is<LoDTensor<T>>()) feeds.emplace(name, value.get<LoDTensor<T>>().share());
+        };
+        std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
+    }
+    return feeds;
+}
+
+py::object numpy_of(rowan::Value const& value, bool writable) {
+    if (value.empty()) return py::none();
+    auto alias = std::make_unique<rowan::Value>(value.share());
+    auto const seen = alias->elements();
+    py::capsule const owner(alias.get(), [](void* held) { delete static_cast<rowan::Value*>(held); });
+    static_cast<void>(alias.release());
+    py::array array(py::dtype(dtype_name(seen.dtype)), seen.dims, {}, seen.bytes.data(), owner);
+    if (!writable) array.attr("setflags")(py::arg("write") = false);
+    Lod const& lod = value.lod();
+    if (lod.empty()) return array;
+    py::list levels;
+    for (std::size_t i = 0; i < lod.levels(); ++i) levels.append(std::vector<std::int64_t>(lod[i].begin(), lod[i].end()));
+    return py::make_tuple(array, levels);
+}
+
+std::string dtype_name(std::int32_t wire) {
+    std::string name;
+    auto const attempt = [&]<class T>(T) {
+        if (rowan::dtype<T>::wire == wire) name = py::str(py::dtype::of<T>());
+    };
+    std::apply([&](auto... element) { (attempt(element), ...); }, elements{});
+    return name;
+}
+
+}  // namespace python

@@ -1,0 +1,172 @@
+// examples/python/operators.cpp: operators by name, the recurrent layer, and files that name operators.
+#include "handles.hpp"
+#include "settle.hpp"
+
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <rowan/detail/reduction.hpp>
+#include <rowan/io/model.hpp>
+#include <rowan/io/operator_maker.hpp>
+#include <rowan/layer/rnn_program.hpp>
+#include <rowan/sequence/sequence_pool.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace py = pybind11;
+
+namespace python {
+
+namespace {
+
+using rowan::GraphError, rowan::Parameters, rowan::Scope, rowan::UNK, rowan::Variable;
+
+rowan::AttributeValue attribute_of(std::string const& name, py::handle given) {
+    if (py::isinstance<py::bool_>(given)) return given.cast<bool>();
+    if (py::isinstance<py::int_>(given)) return given.cast<std::int64_t>();
+    if (py::isinstance<py::float_>(given)) return given.cast<double>();
+    if (py::isinstance<rowan::Pool>(given)) return static_cast<std::int32_t>(given.cast<rowan::Pool>());
+    if (py::isinstance<rowan::Reduction>(given)) return static_cast<std::int32_t>(given.cast<rowan::Reduction>());
+    if (py::isinstance<py::list>(given)) return given.cast<std::vector<std::int64_t>>();
+    throw rowan::TypeError(name, py::str(py::type::of(given)), "a bool, int, float, Pool, Reduction or list of int");
+}
+
+// ---- fc, which knows the dims of its parameters
+
+bool is_bare(Variable const& v) { return v.role() == rowan::Role::parameter && !v.initialize && !v.set_width; }
+
+void begin_weight(Variable& w, std::int64_t width, std::int64_t size) {
+    rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::xavier(width, size));
+}
+
+/// Gives w and b, which were made without a shape, that of a layer of so many outputs; the width of x may follow later.
+void shape_fc(Variable const& x, Variable& w, Variable& b, std::optional<std::int64_t> output_size) {
+    rowan::spec::matrix("fc: x", x.spec());
+    std::int64_t const width = x.spec().dims[1], size = output_size.value_or(width);
+    if (size == UNK) throw rowan::ShapeError("fc: output_size", "None", "a number where the width of x is not known");
+    if (size < 0) throw rowan::ValueError("fc: output_size", static_cast<double>(size), "0 or more");
+    rowan::layer::begin_with<float>(b, {size}, {});
+    if (width != UNK) return begin_weight(w, width, size);
+    w.settle(rowan::tensor_spec<float>({UNK, size}));
+    w.set_width = [size](Variable& self, std::int64_t known) { begin_weight(self, known, size); };
+}
+
+// ---- operators
+
+OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read, std::vector<VariablePtr> const& write,
+                          py::kwargs const& attributes) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (read.empty() || write.empty()) throw GraphError("operator " + name + ": it reads and writes a variable at least");
+    Scope& scope = scope_for(*read[0]);
+    for (VariablePtr const& v : read) static_cast<void>(scope_for(*v));
+    for (std::size_t i = 0; i < write.size(); ++i) {
+        if (&write[i]->scope() != &scope) throw GraphError("operator " + name + ": it writes a variable of another scope than the default scope");
+        if (write[i]->role() != rowan::Role::temporary || !write[i]->writers().empty() ||
+            std::find(write.begin(), write.begin() + static_cast<std::ptrdiff_t>(i), write[i]) != write.begin() + static_cast<std::ptrdiff_t>(i))
+            throw GraphError("operator " + name + ": the variable \"" + write[i]->name() + "\" that it writes has a value from elsewhere");
+    }
+    bool const shapes = name == "fc" && read.size() == 3 && is_bare(*read[1]) && is_bare(*read[2]);
+    std::optional<std::int64_t> output_size;
+    rowan::OpDesc desc{.type = name};
+    for (auto const& [key, given] : attributes) {
+        if (given.is_none()) continue;  // as if it were left out
+        if (shapes && key.cast<std::string>() == "output_size") {
+            output_size = given.cast<std::int64_t>();
+        } else {
+            desc.attrs.push_back({key.cast<std::string>(), attribute_of(key.cast<std::string>(), given)});
+        }
+    }
+    if (shapes) shape_fc(*read[0], *read[1], *read[2], output_size);
+    std::vector<Variable*> inputs;
+    for (VariablePtr const& v : read) inputs.push_back(v.get());
+    rowan::Operator& made = rowan::make_operator<rowan::forward_ops, rowan::Cpu, float>(scope, desc, inputs);
+    if (write.size() > made.outputs.size())
+        throw GraphError("operator " + name + " has no more than " + std::to_string(made.outputs.size()) + " results");
+    for (std::size_t i = 0; i < write.size(); ++i) scope.write_to(made, i, *write[i]);
+    return {read[0], &made};
+}
+
+VariablePtr add_to(VariablePtr const& memory, std::optional<VariablePtr> const& x) {
+    rowan::ScopeGuard const guard(scope_for(*memory));
+    auto const to = var_of(*memory, "add_to: memory");
+    if (!x) return {memory, &*rowan::layer::add_to(to, nullptr)};
+    static_cast<void>(scope_for(**x));
+    return {memory, &*rowan::layer::add_to(to, var_of(**x, "add_to: x"))};
+}
+
+VariablePtr tensor() {
+    rowan::ScopeGuard const guard(*default_scope());
+    return {default_scope(), &*rowan::layer::tensor()};
+}
+
+VariablePtr rnn(VariablePtr const& input, VariablePtr const& step_net, bool concat_output, bool reverse) {
+    static_cast<void>(scope_for(*input));
+    rowan::ScopeGuard const guard(scope_for(*step_net));
+    return {input, &*rowan::layer::rnn({.input = var_of(*input, "rnn: input"),
+                                        .step_net = var_of(*step_net, "rnn: step_net"),
+                                        .concat_output = concat_output,
+                                        .reverse = reverse})};
+}
+
+// ---- files
+
+void save_model(VariablePtr const& predict, Parameters const& parameters, std::filesystem::path const& path) {
+    rowan::save_model(var_of(*predict, "predict"), parameters, path);
+}
+
+std::shared_ptr<Parameters> load_parameters(VariablePtr const& predict, std::filesystem::path const& path) {
+    if (auto const program = rowan::CheckpointFile(path).program(); program && !program->blocks.empty()) {
+        settle(*predict, [&](std::string const& name) -> std::optional<rowan::Dims> {
+            for (rowan::VarDesc const& v : program->blocks[0].vars) {
+                if (v.name != name || !v.lod_desc) continue;
+                rowan::Dims dims;
+                for (std::int64_t const dim : v.lod_desc->tensor.dims) dims.push_back(dim);
+                return dims;
+            }
+            return std::nullopt;
+        });
+    }
+    return std::make_shared<Parameters>(rowan::load_model(var_of(*predict, "predict"), path));
+}
+
+std::pair<VariablePtr, std::shared_ptr<Parameters>> load_model(std::filesystem::path const& path) {
+    auto model = rowan::load_model(path);
+    return {VariablePtr(ScopePtr(std::move(model.scope)), &*model.predict), std::make_shared<Parameters>(std::move(model.parameters))};
+}
+
+}  // namespace
+
+void bind_operators(py::module_& m) {
+    py::enum_<rowan::Pool>(m, "Pool")
+        .value("sum", rowan::Pool::sum)
+        .value("mean", rowan::Pool::mean)
+        .value("sqrt", rowan::Pool::sqrt)
+        .value("max", rowan::Pool::max)
+        .value("min", rowan::Pool::min)
+        .value("first", rowan::Pool::first)
+        .value("last", rowan::Pool::last);
+    py::enum_<rowan::Reduction>(m, "Reduction")
+        .value("none", rowan::Reduction::none)
+        .value("mean", rowan::Reduction::mean)
+        .value("sum", rowan::Reduction::sum);
+    m.def("operator", &make_operator, py::arg("name"), py::arg("read"), py::arg("write"),
+          "Makes an operator of the default scope by its name, with its attributes, and makes it a reader and a writer of variables.");
+    m.def("tensor", &tensor, "A memory of a recurrent step.");
+    m.def("add_to", &add_to, py::arg("memory"), py::arg("x"), "The memory plus x, or plus the step's input if x is None.");
+    m.def("rnn", &rnn, py::arg("input"), py::arg("step_net"), py::arg("concat_output") = true, py::arg("reverse") = false);
+    m.def("save_model", &save_model, py::arg("predict"), py::arg("parameters"), py::arg("path"));
+    m.def("save_model", [](VariablePtr const& cost, py::object const&, Parameters const& p, std::filesystem::path const& path) { save_model(cost, p, path); },
+          py::arg("cost"), py::arg("reader"), py::arg("parameters"), py::arg("path"), "The design documents' order; of the reader nothing is kept.");
+    m.def("load_model", &load_parameters, py::arg("predict"), py::arg("path"), "The parameters of a net that is built already.");
+    m.def("load_model", &load_model, py::arg("path"), "The net and its parameters.");
+}
+
+}  // namespace python

@@ -1,0 +1,64 @@
+# rowan.layer: layers, made of variables and operators of the default scope.
+from rowan_cpp import UNK, AdaGrad, Adam, Momentum, Pool, Reduction, Sgd, rnn
+import rowan_cpp as cpp
+
+
+def data(name, shape=(UNK, UNK), dtype="float32", lod_level=0):
+    """What every batch brings under this name. Dims after the first that are UNK are those of the first batch."""
+    return cpp.variable(cpp.default_scope(), name, shape=shape, dtype=dtype, lod_level=lod_level)
+
+
+def parameter(shape, init=(0.0, 0.0), name=""):
+    """What training changes. Its first values are between the two numbers."""
+    return cpp.variable(cpp.default_scope(), name, label="parameter", shape=shape, init=init)
+
+
+def apply(operator, *read, **attributes):
+    """The first result of an operator."""
+    output = cpp.variable(cpp.default_scope())
+    cpp.operator(operator, read=read, write=[output], **attributes)
+    return output
+
+
+def fc(input, output_size=None):
+    """input · W + b, as wide as the input unless output_size says otherwise."""
+    W = cpp.variable(cpp.default_scope(), label="parameter")
+    b = cpp.variable(cpp.default_scope(), label="parameter")
+    return apply("fc", input, W, b, output_size=output_size)
+
+
+def mse(input1, input2):
+    """The mean of the squared differences."""
+    return apply("mse", input1, input2)
+
+
+def tanh(x):
+    return apply("tanh", x)
+
+
+def sigmoid(x):
+    return apply("sigmoid", x)
+
+
+def relu(x):
+    return apply("relu", x)
+
+
+def softmax(x):
+    return apply("softmax", x)
+
+
+def softmax_with_cross_entropy(x, label):
+    """The mean over the rows of -log(probability of the label), of scores."""
+    return apply("softmax_with_cross_entropy", x, label, reduction=Reduction.mean)
+
+
+def embedding(ids, height, width, padding_id=None):
+    """A row of a table for each id. The table's gradient is row-sparse."""
+    table = parameter([height, width], init=(-0.1, 0.1))
+    return apply("lookup_table", table, ids, padding_id=padding_id)
+
+
+def sequence_pool(x, pool=Pool.sum, pad_value=0.0):
+    """A row for each sequence."""
+    return apply("sequence_pool", x, pool=pool, pad_value=pad_value)
