@@ -54,7 +54,8 @@ inline void settle(rowan::Variable& output, std::function<std::optional<rowan::D
 
 /// errors   GraphError if a parameter of the net waits for the width of data
 inline void expect_settled(rowan::Variable& output) {
-    for (rowan::Variable const* v : rowan::Net<>::trace_and_build(output).inputs()) {
+    auto const net = rowan::Net<>::trace_and_build(output);
+    for (rowan::Variable const* v : net.inputs()) {
         if (v->role() == rowan::Role::parameter && !v->initialize)
             throw rowan::GraphError("the dims of the parameter \"" + v->name() + "\" are not known: give the data its shape, or train with a batch");
     }

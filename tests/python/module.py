@@ -1,0 +1,271 @@
+# tests/python/module.py PROGRAM: the module of examples/python: arrays are shared and not copied, what does not fit is refused by an exception
+# with rowan's sentence, and nets that are trained in Python have the bits of those that PROGRAM trains in C++.
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+
+import numpy
+import rowan
+from rowan import UNK, cpp, layer
+
+program = sys.argv[1]
+folder = tempfile.mkdtemp()
+floats = lambda *shape: numpy.arange(numpy.prod(shape), dtype="f4").reshape(shape)
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+def refused(exception, sentence, function, *arguments, **named):
+    try:
+        function(*arguments, **named)
+    except Exception as error:
+        assert type(error) is exception and sentence in str(error), f"{type(error).__name__}: {error}"
+    else:
+        raise AssertionError(f"this should be refused: {sentence}")
+
+
+class Fresh(cpp.ScopeGuard):
+    """A scope for one check."""
+
+    def __init__(self):
+        super().__init__(cpp.Scope())
+
+
+# ---- arrays, by their addresses
+
+with Fresh():
+    v = layer.data("v")
+    for dtype in "float32", "float64", "int32", "int64", "uint8", "bool":
+        for array in (numpy.ones((3, 2), dtype), numpy.ones((3, 2), dtype)[1:], numpy.ones((0, 2), dtype), numpy.ones((), dtype)):
+            v.value = array
+            assert v.value.dtype == array.dtype and v.value.shape == array.shape and (v.value == array).all()
+            assert array.size == 0 or address(v.value) == address(array), dtype
+            assert not v.value.flags.writeable
+    v.value = floats(5, 2), [[0, 2, 2], [0, 1, 5]]
+    values, lod = v.value
+    assert lod == [[0, 2, 2], [0, 1, 5]] and (values == floats(5, 2)).all()
+
+    array = floats(3, 2)
+    gone = weakref.ref(array)
+    v.value = array
+    seen = v.value
+    del array
+    gc.collect()
+    assert gone() is not None and (seen == floats(3, 2)).all()  # the tensor keeps it
+    v.value = None
+    assert v.value is None and gone() is not None  # what was given out does, too
+    del seen
+    assert gone() is None
+
+    def give(value):
+        v.value = value
+    refused(ValueError, "v.strides is (4, 8), expected those of C's order", give, floats(3, 2).T)
+    refused(ValueError, "v.strides is (8,), expected", give, floats(6)[::2])
+    refused(TypeError, "v is an array of float16, expected a NumPy array of float32", give, numpy.ones(3, "f2"))
+    refused(TypeError, "v is an array of >f4", give, numpy.ones(3, ">f4"))
+    refused(TypeError, "v is <class 'list'>, expected a NumPy array", give, [1, 2])
+    refused(ValueError, "ndim is 9, expected in [0, 8]", give, numpy.ones((1,) * 9, "f4"))
+    refused(ValueError, "lod[0][2] = 6", give, (floats(5, 2), [[0, 2, 6]]))
+    refused(ValueError, "lod[0][1] = -1", give, (floats(5, 2), [[0, -1, 5]]))
+    unaligned = numpy.frombuffer(bytes(9), "u1")[1:].view("f4")
+    refused(RuntimeError, "is not a multiple of 4", give, unaligned)
+
+# A batch is read where it lies, and a net gives out the memory that it wrote.
+with Fresh():
+    x = layer.data("x", [UNK, 2])
+    same = layer.apply("identity", x)
+    array = floats(3, 2)
+    array.setflags(write=False)
+    y = rowan.infer(same, {"x": array}, rowan.train(layer.mse(layer.fc(x), x), lambda epoch: [{"x": array}]))
+    assert (y == array).all() and not y.flags.writeable and address(x.value) == address(array)
+print("arrays: the same addresses")
+
+# ---- scopes, variables, operators
+
+with Fresh():
+    scope = cpp.default_scope()
+    inner = scope.new_scope()
+    x = cpp.variable(scope, "x", shape=[UNK, 3])
+    assert scope.find("x") is x and inner.find("x") is x and scope.find("z") is None and inner.parent is scope and scope.parent is None
+    assert (x.name, x.label, x.persistable, x.dtype, x.shape, x.lod_level) == ("x", "data", False, "float32", (UNK, 3), 0)
+    h, W, b = cpp.variable(scope), cpp.variable(scope, label="parameter"), cpp.variable(scope, label="parameter")
+    op = cpp.operator("FC", read=[x, W, b], output_size=5, write=[h])
+    assert op.name == "fc" and op.reads == [x, W, b] and op.writes == [h]
+    assert x.readers == W.readers == b.readers == h.writers == [op] and x.writers == h.readers == []
+    assert W.shape == (3, 5) and b.shape == (5,) and h.shape == (UNK, 5) and W.label == "parameter" and W.persistable and h.label is None
+    net = cpp.Net(h)
+    assert net.operators == [op] and net.inputs == [x, W, b] and h.name == "fc_0.out_0"
+    assert '"fc_0.w_0" -> op0' in net.dot()
+    refused(RuntimeError, 'the variable "x" has no value: it is fed by the caller', net.run, scope)
+    x.value, W.value, b.value = floats(4, 3), floats(3, 5), floats(5)
+    net.run(scope, threads=2)
+    assert (h.value == floats(4, 3) @ floats(3, 5) + floats(5)).all()
+    W.value = floats(2, 5)
+    refused(ValueError, "fc(x, fc_0.w_0, fc_0.b_0): w.shape(0) is 2, expected 3, the width of x", net.run, scope)
+    W.value = floats(3, 5).astype("f8")
+    refused(TypeError, "LoDTensor<f64>", net.run, scope)
+
+    refused(RuntimeError, 'the scope has a variable "x" already', layer.data, "x")
+    refused(RuntimeError, 'there is no operator "fcc"', cpp.operator, "fcc", read=[x], write=[cpp.variable(scope)])
+    refused(RuntimeError, "its attribute reduction is missing", layer.apply, "softmax_with_cross_entropy", x, x)
+    refused(RuntimeError, "has an attribute that it does not know", layer.apply, "tanh", x, slope=2)
+    refused(TypeError, "slope is <class 'str'>", layer.apply, "tanh", x, slope="2")
+    refused(TypeError, "the inputs of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
+    refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
+    refused(ValueError, "output_size is -1, expected 0 or more", layer.fc, x, -1)
+    refused(ValueError, "output_size is None, expected a number", layer.fc, layer.data("wide"))
+    refused(RuntimeError, 'the variable "fc_0.out_0" that it writes has a value from elsewhere', cpp.operator, "tanh", read=[x], write=[h])
+    refused(RuntimeError, 'the variable "x" that it writes', cpp.operator, "tanh", read=[h], write=[x])
+    refused(RuntimeError, 'there is no label "trained"', cpp.variable, scope, "w", label="trained")
+    refused(TypeError, "dtype is float16, expected float32", cpp.variable, scope, "w", dtype="float16")
+    refused(ValueError, "is -5, expected a count or UNK", cpp.variable, scope, "w", shape=[-5])
+    with Fresh():
+        refused(RuntimeError, 'the variable "x" is of another scope', layer.tanh, x)
+    with cpp.ScopeGuard(inner):
+        assert layer.tanh(x).writers[0].reads == [x]  # of a scope around it
+
+# What is held keeps the rest, and threads have default scopes of their own.
+held = cpp.Scope().new_scope().new_var("alone")
+gc.collect()
+assert held.name == "alone" and held.shape == (UNK, UNK)
+others = []
+thread = threading.Thread(target=lambda: others.append(layer.fc(layer.data("x", [UNK, 2]), 3)))
+thread.start()
+thread.join()
+assert others[0].writers[0].reads[0].name == "x" and cpp.default_scope().find("x") is None
+print("scopes: found, named, refused")
+
+# ---- training, against C++
+
+random = numpy.random.RandomState(3)
+lod = numpy.array([0, 3, 4, 4, 9])
+given = dict(x=random.uniform(-1, 1, (64, 3)).astype("f4"), y=random.uniform(-1, 1, (64, 2)).astype("f4"), lod=lod,
+             words=random.randint(0, 50, 9), label=random.randint(0, 4, 4), moves=random.uniform(-1, 1, (9, 1)).astype("f4"),
+             balances=random.uniform(-1, 1, (9, 1)).astype("f4"))
+for name, array in given.items():
+    numpy.save(os.path.join(folder, name), array)
+x, y, words, label, moves, balances = (given[name] for name in ("x", "y", "words", "label", "moves", "balances"))
+levels = [lod.tolist()]
+
+
+def plain():
+    predict = layer.fc(layer.tanh(layer.fc(layer.data("x"), 24)), 2)
+    batches = [{"x": x[i:i + 16], "y": y[i:i + 16]} for i in range(0, 64, 16)]
+    return predict, layer.mse(predict, layer.data("y")), batches, layer.Adam(learning_rate=0.01)
+
+
+def bags():
+    ids = layer.data("words", [UNK], "int64", lod_level=1)
+    predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8), layer.Pool.mean), 4)
+    cost = layer.softmax_with_cross_entropy(predict, layer.data("label", [UNK], "int64"))
+    return predict, cost, [{"words": (words, levels), "label": label}], layer.AdaGrad(learning_rate=0.1)
+
+
+def recurrent():
+    memory = rowan.framework.tensor()
+    states = layer.rnn(input=layer.fc(layer.data("moves", lod_level=1), 8),
+                       step_net=layer.fc(rowan.framework.add_to(memory, None), 8), concat_output=True)
+    predict = layer.fc(states, 1)
+    cost = layer.mse(predict, layer.data("balances", lod_level=1))
+    return predict, cost, [{"moves": (moves, levels), "balances": (balances, levels)}], layer.Momentum(learning_rate=0.01)
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+subprocess.run([program, folder], check=True)
+for name, build in ("plain", plain), ("words", bags), ("recurrent", recurrent):
+    path = os.path.join(folder, name)
+    with Fresh():
+        predict, cost, batches, optimizer = build()
+        costs = []
+        parameters = rowan.train(cost, lambda epoch: (b for b in batches), optimizer, epochs=5, seed=7, threads=2,
+                                 on_batch=lambda epoch, batch, value: costs.append((epoch, batch, value)))
+        assert [c[:2] for c in costs] == [(e, b) for e in range(5) for b in range(len(batches))] and costs[-1][2] < costs[0][2]
+        assert parameters.steps == len(costs)
+        assert sorted(parameters) == sorted(file[:-4] for file in os.listdir(path)) and len(parameters) == len(os.listdir(path))
+        for variable in parameters:
+            there = numpy.load(os.path.join(path, variable + ".npy"))
+            assert parameters[variable].shape == there.shape and parameters[variable].tobytes() == there.tobytes(), (name, variable)
+            assert address(parameters[variable]) == address(parameters[variable])
+        rowan.save_model(predict, parameters, path + ".python")
+        assert read(path + ".python") == read(path + ".rowan"), name
+        answer = rowan.infer(predict, batches[0], parameters)
+
+        part = rowan.train(cost, lambda epoch: batches, optimizer, epochs=2, seed=7)
+        part = rowan.train(cost, lambda epoch: batches, optimizer, epochs=3, seed=7, resume=part)
+        assert all(part[variable].tobytes() == parameters[variable].tobytes() for variable in parameters) and part.steps == parameters.steps
+        parameters[variable][...] = 0  # is the parameter itself
+        assert (parameters[variable] == 0).all()
+
+    same = lambda one, other: [numpy.array(one[0]).tobytes(), one[1]] == [numpy.array(other[0]).tobytes(), other[1]]
+    pair = lambda value: value if isinstance(value, tuple) else (value, None)
+    with Fresh():  # into a net that has never seen a batch, and into none
+        fed = {name: batches[0][name] for name in batches[0] if name not in ("y", "label", "balances")}
+        untrained = build()[0]
+        assert same(pair(rowan.infer(untrained, fed, rowan.load_model(untrained, path + ".rowan"))), pair(answer)), name
+        loaded, theirs = rowan.load_model(path + ".rowan")
+        gc.collect()
+        assert same(pair(rowan.infer(loaded, fed, theirs)), pair(answer)), name
+    print(f"{name}: the bits of C++")
+
+# ---- training, what is refused
+
+with Fresh():
+    predict, cost, batches, optimizer = plain()
+    whole = batches[0]
+    train = lambda *batch: rowan.train(cost, lambda epoch: batch)
+    refused(ValueError, "y.shape() is [4], expected [UNK, UNK]", train, {"x": floats(4, 3), "y": floats(4)})
+    refused(ValueError, "mse: y.shape()", train, {"x": floats(4, 3), "y": floats(4, 3)})
+    refused(RuntimeError, 'the parameter "fc_0.w_0" are not known: give the data its shape', train)
+    refused(RuntimeError, "are not known", rowan.train, cost, lambda epoch: batches, epochs=0)
+    refused(TypeError, "the batch is <class 'list'>, expected a dict", train, [1])
+    refused(TypeError, "object is not iterable", rowan.train, cost, lambda epoch: 3)
+    first = train(whole)
+    refused(RuntimeError, 'the batch does not bring the variable "y"', train, {"x": whole["x"]})
+    refused(RuntimeError, 'the batch brings "z", but there is no data variable of that name', train, {**whole, "z": x})
+    refused(ValueError, "x.shape() is [16, 2], expected [UNK, 3]", train, whole, {**whole, "x": floats(16, 2)})
+    refused(TypeError, "x is LoDTensor<f64>, expected LoDTensor<f32>", train, {**whole, "x": whole["x"].astype("f8")})
+    refused(ValueError, "x.strides", train, whole, {**whole, "x": x[:32:2]})
+    refused(ValueError, "x.lod().levels() is 1, expected 0", train, {**whole, "x": (whole["x"], [[0, 16]])})
+    refused(ValueError, "the cost mse_0.out_0 is inf", train, {**whole, "y": whole["y"] * numpy.float32(1e38)})
+    refused(ValueError, "learning_rate is nan", rowan.train, cost, lambda epoch: batches, layer.Sgd(learning_rate=float("nan")))
+
+    def stops(epoch):
+        yield whole
+        raise KeyError("no more")
+    refused(KeyError, "no more", rowan.train, cost, stops)
+
+    def hears(epoch, batch, value):
+        raise LookupError(f"{epoch} {batch}")
+    refused(LookupError, "0 0", rowan.train, cost, lambda epoch: batches, on_batch=hears)
+    refused(KeyError, 'there is no parameter "w"', first.__getitem__, "w")
+    refused(FileNotFoundError, "absent.rowan: No such file", rowan.load_model, predict, os.path.join(folder, "absent.rowan"))
+    with open(os.path.join(folder, "cut.rowan"), "wb") as cut:
+        cut.write(read(os.path.join(folder, "plain.rowan"))[:-9])
+    refused(ValueError, "byte ", rowan.load_model, cut.name)
+    refused(RuntimeError, "it is of another net", rowan.load_model, predict, os.path.join(folder, "words.rowan"))
+
+    # Another thread runs Python while a net is trained, and the batches go with the training.
+    array = whole["x"].copy()
+    gone, ran = weakref.ref(array), threading.Event()
+    batch = {**whole, "x": array}
+    thread = threading.Thread(target=ran.set)
+    rowan.train(cost, lambda epoch: [batch] * 50, on_batch=lambda e, b, value: b == 0 and thread.start() or b == 49 and ran.wait(10))
+    assert ran.is_set()
+    thread.join()
+    del array, batch
+    layer_x = cpp.default_scope().find("x")
+    layer_x.value = None
+    gc.collect()
+    assert gone() is None
+    layer_x.value = whole["x"]  # the scope goes after Python has
+print("refusals: with rowan's sentences")
