@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
+    struct attributes {
+        op_code const* sum = nullptr;  ///< that of add, which it is in the step that the layer runs, and in files
+    };
 };
 
 /// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
@@ -101,7 +105,11 @@ public:
                 v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
                 v->set_width = nullptr;
             }
-            Operator const& copy = default_scope().new_op(*op->code, std::move(in), op->attributes);
+            Operator const& copy =
+                op->code->name == add_to_op::name
+                    ? default_scope().new_op(*static_cast<add_to_op::attributes const*>(op->attributes.get())->sum,
+                                             std::move(in), std::make_shared<no_attributes const>())
+                    : default_scope().new_op(*op->code, std::move(in), op->attributes);
             for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
         }
         std::vector<Variable*> after;
