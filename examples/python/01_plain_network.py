@@ -1,9 +1,9 @@
 # The plain network of the operator page: a fully connected layer, trained, saved, loaded, asked.
-#   x [n, 3]  --fc-->  predict [n, 2]      cost = mean of (predict - y)²,   y = x · [1 0; 0 2; -1 1]
+#   x [n, 3]  --fc-->  predict [n, 100]      cost = mean of (predict - y)²      column j of y = j · (x · [0.1, -0.2, 0.3])
 # The page's statements, with these corrections:
-#   train        is given the batches, and how to learn from them
-#   infer        is given the question and the parameters, where the page breaks off
-#   output_size  is 2, as wide as y is here
+#   data      has the width of the first batch that is fed, and the fc that reads it gets its W then
+#   train     is given the batches, and how to learn from them
+#   infer     is given the question and the parameters, where the page breaks off
 import os
 import tempfile
 
@@ -11,29 +11,32 @@ import numpy
 import rowan
 
 
+weights = numpy.outer([0.1, -0.2, 0.3], numpy.arange(100)).astype("float32")
+
+
 def reader(epoch):
     random = numpy.random.RandomState(epoch)
     for _ in range(50):
         x = random.randint(-4, 5, (16, 3)).astype("float32")
-        yield {"x": x, "y": x @ numpy.array([[1, 0], [0, 2], [-1, 1]], "float32")}
+        yield {"x": x, "y": x @ weights}
 
 
 filename = os.path.join(tempfile.mkdtemp(), "filename")
 
 predict = rowan.layer.fc(
     rowan.layer.data(name="x"),
-    output_size=2)
+    output_size=100)
 
 cost = rowan.layer.mse(
     predict,
     rowan.layer.data(name="y"))
 
-parameters = rowan.train(cost, reader, rowan.layer.Sgd(learning_rate=0.05), epochs=4)
+parameters = rowan.train(cost, reader, rowan.layer.Sgd(learning_rate=4), epochs=2)
 rowan.save_model(cost, reader, parameters, filename)
 
 p = rowan.load_model(predict, filename)
 y = rowan.infer(predict, {"x": numpy.array([[3, 1, 2], [0, 0, 1]], "float32")}, p)
 
 for name in p:
-    print(name, p[name].round(2).tolist())
-print(y.round(2).tolist())
+    print(name, p[name].shape, "column 50 is", p[name][..., 50].round(2).tolist())
+print("columns 10 and 50 are", y[:, [10, 50]].round(2).tolist())

@@ -39,18 +39,18 @@ balance = rowan.layer.fc(
     rowan.layer.rnn(
         input=rowan.layer.fc(
             rowan.layer.data(name="x", lod_level=1),
-            output_size=8),
+            output_size=100),
         step_net=rowan.layer.fc(
             rowan.framework.add_to(accum, NULL),
-            output_size=8),
+            output_size=100),
         concat_output=True),
     output_size=1)
 cost = rowan.layer.mse(balance, rowan.layer.data(name="balances", lod_level=1))
-first = rowan.train(cost, reader("balances"), rowan.layer.Adam(learning_rate=0.01), epochs=8)
+first = rowan.train(cost, reader("balances"), rowan.layer.Adam(learning_rate=0.001), epochs=8)
 
 end = rowan.layer.fc(accum, output_size=1)
 cost = rowan.layer.mse(end, rowan.layer.data(name="ends"))
-second = rowan.train(cost, reader("ends"), rowan.layer.Adam(learning_rate=0.01), epochs=8)
+second = rowan.train(cost, reader("ends"), rowan.layer.Adam(learning_rate=0.001), epochs=8)
 
 asked = batch([[3, -1, 2], [-2], [], [1, 1]], labels=None)
 values, lod = rowan.infer(balance, asked, first)

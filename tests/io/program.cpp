@@ -2,6 +2,7 @@
 #include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/model.hpp>
+#include <rowan/io/operator_maker.hpp>
 #include <rowan/io/to_program.hpp>
 
 #include "catch.hpp"
@@ -22,6 +23,7 @@
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
+#include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
@@ -129,6 +131,11 @@ std::vector<std::function<Out()>> const nets{
     },
     [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pool::max}); },
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
+    [] {  // a step that is an expression
+        auto const memory = layer::tensor();
+        layer::rnn({.input = words_to_rows(), .step_net = layer::tanh(layer::fc(layer::add_to(memory, nullptr)))});
+        return layer::fc(memory, {.output_size = 2});
+    },
 };
 
 Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}, {}, {4, 0, 0, 8}})},
@@ -217,6 +224,24 @@ TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") 
     Scope third;
     auto const again = from_program<my_ops>(program, third);
     CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
+}
+
+TEST_CASE("an operator is made by its name, for the variables that it is to read", "[io]") {
+    Scope scope;
+    Variable& x = scope.new_var("x", tensor_spec<float>({UNK, 3}), Role::data);
+    Variable& ids = scope.new_var("ids", tensor_spec<std::int64_t>({UNK}), Role::data);
+    auto const make = [&](OpDesc const& op, std::vector<Variable*> const& inputs) -> Operator& {
+        return make_operator<my_ops, Cpu, float>(scope, op, inputs);
+    };
+    Operator const& leaky = make({.type = "leaky", .attrs = {{"slope", 0.25}}}, {&x});
+    CHECK(leaky.inputs == std::vector{&x});
+    CHECK(leaky.outputs[0]->spec() == x.spec());
+    CHECK(&leaky.outputs[0]->scope() == &scope);
+    CHECK(to_program<my_ops>(*leaky.outputs[0]).blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
+    CHECK_THROWS_AS(make({.type = "leaky"}, {&x}), GraphError);
+    CHECK_THROWS_AS(make({.type = "leaking"}, {&x}), GraphError);
+    CHECK_THROWS_AS(make({.type = "tanh"}, {&ids}), TypeError);
+    CHECK(scope.operators().size() == 1);
 }
 
 TEST_CASE("a program in words", "[io][golden]") {
