@@ -73,7 +73,8 @@ rowan::Value value_of(std::string const& name, py::handle given) {
         lod = Lod(pair[1].cast<std::vector<std::vector<std::int64_t>>>());
         given = pair[0];
     }
-    std::string const known = "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
+    std::string const known =
+        "a NumPy array of float32, float64, int32, int64, uint8 or bool, or a pair of one and its lod";
     if (!py::isinstance<py::array>(given)) throw rowan::TypeError(name, py::str(py::type::of(given)), known);
     auto const array = py::reinterpret_borrow<py::array>(given);
     rowan::Value value;
@@ -110,7 +111,8 @@ py::object numpy_of(rowan::Value const& value, bool writable) {
     Lod const& lod = value.lod();
     if (lod.empty()) return array;
     py::list levels;
-    for (std::size_t i = 0; i < lod.levels(); ++i) levels.append(std::vector<std::int64_t>(lod[i].begin(), lod[i].end()));
+    for (std::size_t i = 0; i < lod.levels(); ++i)
+        levels.append(std::vector<std::int64_t>(lod[i].begin(), lod[i].end()));
     return py::make_tuple(array, levels);
 }
 

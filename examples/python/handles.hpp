@@ -30,7 +30,8 @@ inline rowan::Scope& scope_for(rowan::Variable const& v) {
     for (rowan::Scope const* s = default_scope().get(); s != nullptr; s = s->parent()) {
         if (s == &v.scope()) return *default_scope();
     }
-    throw rowan::GraphError("the variable \"" + v.name() + "\" is of another scope than the default scope and those around it");
+    throw rowan::GraphError("the variable \"" + v.name() +
+                            "\" is of another scope than the default scope and those around it");
 }
 
 /// The variable as layers take it.

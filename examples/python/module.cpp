@@ -1,4 +1,5 @@
-// examples/python/module.cpp: the module rowan_cpp, scopes, variables, operators and nets for Python. The package `rowan` beside it has layers.
+// examples/python/module.cpp: the module rowan_cpp: scopes, variables, operators and nets for Python. Nets have elements of float32, and ids
+// and labels of int64 or int32. As in C++ a scope is for one thread at a time.
 #include "arrays.hpp"
 #include "handles.hpp"
 
@@ -67,11 +68,11 @@ decltype(auto) with_dtype(std::string const& name, F const& f) {
     throw rowan::TypeError("dtype", name, "float32, int64, int32 or bool");
 }
 
-/// Scope::new_var, with a label: "data" is fed, "parameter" is trained, and nothing is what an operator writes. What has a name and no
-/// label is data. A parameter without a shape gets it from the operator "fc" that reads it.
+/// Scope::new_var, with a label: "data" is fed, "parameter" is trained, "temporary" is what an operator writes. Without a label what has a
+/// name is data, and what has none is temporary. A parameter without a shape gets it from the operator "fc" that reads it.
 VariablePtr variable(ScopePtr const& scope, std::string const& name, std::optional<std::string> label,
-                     std::optional<std::vector<std::int64_t>> const& shape, std::string const& dtype, std::size_t lod_level,
-                     std::optional<std::pair<double, double>> const& init) {
+                     std::optional<std::vector<std::int64_t>> const& shape, std::string const& dtype,
+                     std::size_t lod_level, std::optional<std::pair<double, double>> const& init) {
     if (!label && !name.empty()) label = "data";
     bool const is_parameter = label == "parameter";
     if (init && !(is_parameter && shape)) throw rowan::GraphError("variable: init is of a parameter that has a shape");
@@ -80,9 +81,12 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
         rowan::Dims const dims = shape ? dims_of(*shape) : is_parameter ? rowan::Dims{} : rowan::Dims{UNK, UNK};
         if (!label || label == "temporary") return scope->new_var(name, rowan::tensor_spec<T>(dims, lod_level));
         if (label == "data") return *rowan::layer::data<T>(name, dims, lod_level);
-        if (!is_parameter) throw rowan::GraphError("variable: there is no label \"" + *label + "\", only data, parameter and temporary");
+        if (!is_parameter)
+            throw rowan::GraphError("variable: there is no label \"" + *label +
+                                    "\", only data, parameter and temporary");
         if constexpr (std::is_same_v<T, float>) {
-            if (lod_level != 0) throw rowan::ShapeError("variable: lod_level of a parameter", std::to_string(lod_level), "0");
+            if (lod_level != 0)
+                throw rowan::ShapeError("variable: lod_level of a parameter", std::to_string(lod_level), "0");
             if (std::ranges::find(dims, UNK) != dims.end())
                 throw rowan::ShapeError("variable: a dim of a parameter", "UNK", "known");
             Variable& v = scope->new_var(name, rowan::tensor_spec<T>(dims), Role::parameter);
@@ -98,11 +102,16 @@ VariablePtr variable(ScopePtr const& scope, std::string const& name, std::option
 
 py::object label_of(Variable const& v) {
     switch (v.role()) {
-        case Role::data: return py::str("data");
-        case Role::parameter: return py::str("parameter");
-        case Role::state: return py::str("state");
-        case Role::seed: return py::str("seed");
-        default: return py::none();
+        case Role::data:
+            return py::str("data");
+        case Role::parameter:
+            return py::str("parameter");
+        case Role::state:
+            return py::str("state");
+        case Role::seed:
+            return py::str("seed");
+        default:
+            return py::none();
     }
 }
 
@@ -147,14 +156,21 @@ void bind_graph(py::module_& m) {
     py::class_<Variable, VariablePtr>(m, "Variable")
         .def_property_readonly("name", &Variable::name)
         .def_property_readonly("label", &label_of)
-        .def_property_readonly("persistable", [](Variable const& v) { return v.role() == Role::parameter || v.role() == Role::state; })
+        .def_property_readonly("persistable",
+                               [](Variable const& v) { return v.role() == Role::parameter || v.role() == Role::state; })
         .def_property_readonly("dtype", [](Variable const& v) { return dtype_name(v.spec().dtype); })
-        .def_property_readonly("shape", [](Variable const& v) { return py::tuple(py::cast(std::vector(v.spec().dims.begin(), v.spec().dims.end()))); })
+        .def_property_readonly("shape",
+                               [](Variable const& v) {
+                                   return py::tuple(py::cast(std::vector(v.spec().dims.begin(), v.spec().dims.end())));
+                               })
         .def_property_readonly("lod_level", [](Variable const& v) { return v.spec().lod_level; })
         .def_property_readonly("readers", [](VariablePtr const& v) { return own_operators(v, v->readers()); })
         .def_property_readonly("writers", [](VariablePtr const& v) { return own_operators(v, v->writers()); })
-        .def_property("value", [](Variable const& v) { return numpy_of(v.value()); },
-                      [](Variable& v, py::object const& given) { v.value() = given.is_none() ? rowan::Value() : value_of(v.name(), given); })
+        .def_property(
+            "value", [](Variable const& v) { return numpy_of(v.value()); },
+            [](Variable& v, py::object const& given) {
+                v.value() = given.is_none() ? rowan::Value() : value_of(v.name(), given);
+            })
         .def("__repr__", &text_of);
 
     py::class_<rowan::Operator, OperatorPtr>(m, "Operator")
@@ -167,32 +183,41 @@ void bind_graph(py::module_& m) {
         .def(py::init<>())
         .def("new_var", &variable, py::arg("name") = "", py::arg("label") = py::none(), py::arg("shape") = py::none(),
              py::arg("dtype") = "float32", py::arg("lod_level") = 0, py::arg("init") = py::none())
-        .def("find", [](ScopePtr const& s, std::string const& name) { return VariablePtr(s, s->find(name)); },
-             "The variable of that name here or in the scopes around this one, or None.")
-        .def("new_scope", [](ScopePtr const& s) { return ScopePtr(s, &s->new_scope()); }, "An inner scope.")
+        .def(
+            "find", [](ScopePtr const& s, std::string const& name) { return VariablePtr(s, s->find(name)); },
+            "The variable of that name here or in the scopes around this one, or None.")
+        .def(
+            "new_scope", [](ScopePtr const& s) { return ScopePtr(s, &s->new_scope()); }, "An inner scope.")
         .def_property_readonly("parent", [](ScopePtr const& s) { return ScopePtr(s, s->parent()); });
     m.def("default_scope", [] { return default_scope(); });
     py::class_<ScopeGuard>(m, "ScopeGuard")
-        .def(py::init<ScopePtr>(), py::arg("scope"))
+        .def(py::init<ScopePtr>(), py::arg("scope").none(false))
         .def("__enter__", &ScopeGuard::swap)
         .def("__exit__", [](ScopeGuard& guard, py::args const&) { guard.swap(); });
-    m.def("variable", &variable, py::arg("scope"), py::arg("name") = "", py::arg("label") = py::none(),
-          py::arg("shape") = py::none(), py::arg("dtype") = "float32", py::arg("lod_level") = 0, py::arg("init") = py::none());
+    m.def("variable", &variable, py::arg("scope").none(false), py::arg("name") = "", py::arg("label") = py::none(),
+          py::arg("shape") = py::none(), py::arg("dtype") = "float32", py::arg("lod_level") = 0,
+          py::arg("init") = py::none());
 
     py::class_<Net>(m, "Net")
-        .def(py::init<VariablePtr>(), py::arg("output"), "Traces back from a variable through the operators that write it.")
-        .def_property_readonly("operators", [](Net const& n) {
-            std::vector<OperatorPtr> all;
-            for (rowan::Operator* const op : n.net.operators()) all.emplace_back(n.kept, op);
-            return all;
-        }, "In the order in which they run.")
-        .def_property_readonly("inputs", [](Net const& n) {
-            std::vector<VariablePtr> all;
-            for (Variable* const v : n.net.inputs()) all.emplace_back(n.kept, v);
-            return all;
-        })
-        .def("run", [](Net const& n, ScopePtr const& scope, int threads) { n.net.run(*scope, {.threads = threads}); },
-             py::arg("scope"), py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>())
+        .def(py::init<VariablePtr>(), py::arg("output").none(false),
+             "Traces back from a variable through the operators that write it.")
+        .def_property_readonly(
+            "operators",
+            [](Net const& n) {
+                std::vector<OperatorPtr> all;
+                for (rowan::Operator* const op : n.net.operators()) all.emplace_back(n.kept, op);
+                return all;
+            },
+            "In the order in which they run.")
+        .def_property_readonly("inputs",
+                               [](Net const& n) {
+                                   std::vector<VariablePtr> all;
+                                   for (Variable* const v : n.net.inputs()) all.emplace_back(n.kept, v);
+                                   return all;
+                               })
+        .def(
+            "run", [](Net const& n, ScopePtr const& scope, int threads) { n.net.run(*scope, {.threads = threads}); },
+            py::arg("scope").none(false), py::arg("threads") = 0, py::call_guard<py::gil_scoped_release>())
         .def("dot", [](Net const& n) { return n.net.dot(); });
 }
 

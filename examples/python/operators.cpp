@@ -5,10 +5,12 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include <rowan/detail/reduction.hpp>
 #include <rowan/io/model.hpp>
 #include <rowan/io/operator_maker.hpp>
+#include <rowan/layer/parameter.hpp>
 #include <rowan/layer/rnn_program.hpp>
+#include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/infer.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <algorithm>
@@ -64,24 +66,32 @@ void shape_fc(Variable const& x, Variable& w, Variable& b, std::optional<std::in
 OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read, std::vector<VariablePtr> const& write,
                           py::kwargs const& attributes) {
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (read.empty() || write.empty()) throw GraphError("operator " + name + ": it reads and writes a variable at least");
+    if (read.empty() || write.empty())
+        throw GraphError("operator " + name + ": it reads and writes a variable at least");
+    for (auto const* list : {&read, &write}) {
+        if (std::ranges::count(*list, nullptr) > 0)
+            throw rowan::TypeError("operator " + name, "given None", "a variable");
+    }
     Scope& scope = scope_for(*read[0]);
     for (VariablePtr const& v : read) static_cast<void>(scope_for(*v));
-    for (std::size_t i = 0; i < write.size(); ++i) {
-        if (&write[i]->scope() != &scope) throw GraphError("operator " + name + ": it writes a variable of another scope than the default scope");
-        if (write[i]->role() != rowan::Role::temporary || !write[i]->writers().empty() ||
-            std::find(write.begin(), write.begin() + static_cast<std::ptrdiff_t>(i), write[i]) != write.begin() + static_cast<std::ptrdiff_t>(i))
-            throw GraphError("operator " + name + ": the variable \"" + write[i]->name() + "\" that it writes has a value from elsewhere");
+    for (VariablePtr const& v : write) {
+        auto const refuse = [&](char const* what) {
+            throw GraphError("operator " + name + ": the variable \"" + v->name() + "\" that it writes " + what);
+        };
+        if (&v->scope() != &scope) refuse("is not of the default scope");
+        if (v->role() != rowan::Role::temporary || !v->writers().empty()) refuse("has a value from elsewhere");
+        if (std::ranges::count(write, v) > 1) refuse("is written twice");
     }
     bool const shapes = name == "fc" && read.size() == 3 && is_bare(*read[1]) && is_bare(*read[2]);
     std::optional<std::int64_t> output_size;
     rowan::OpDesc desc{.type = name};
     for (auto const& [key, given] : attributes) {
+        std::string const attribute = py::str(key);
         if (given.is_none()) continue;  // as if it were left out
-        if (shapes && key.cast<std::string>() == "output_size") {
+        if (shapes && attribute == "output_size") {
             output_size = given.cast<std::int64_t>();
         } else {
-            desc.attrs.push_back({key.cast<std::string>(), attribute_of(key.cast<std::string>(), given)});
+            desc.attrs.push_back({attribute, attribute_of(attribute, given)});
         }
     }
     if (shapes) shape_fc(*read[0], *read[1], *read[2], output_size);
@@ -139,7 +149,8 @@ std::shared_ptr<Parameters> load_parameters(VariablePtr const& predict, std::fil
 
 std::pair<VariablePtr, std::shared_ptr<Parameters>> load_model(std::filesystem::path const& path) {
     auto model = rowan::load_model(path);
-    return {VariablePtr(ScopePtr(std::move(model.scope)), &*model.predict), std::make_shared<Parameters>(std::move(model.parameters))};
+    return {VariablePtr(ScopePtr(std::move(model.scope)), &*model.predict),
+            std::make_shared<Parameters>(std::move(model.parameters))};
 }
 
 }  // namespace
@@ -158,14 +169,23 @@ void bind_operators(py::module_& m) {
         .value("mean", rowan::Reduction::mean)
         .value("sum", rowan::Reduction::sum);
     m.def("operator", &make_operator, py::arg("name"), py::arg("read"), py::arg("write"),
-          "Makes an operator of the default scope by its name, with its attributes, and makes it a reader and a writer of variables.");
+          "Makes an operator of the default scope by its name, with its attributes, and makes it a reader and a writer "
+          "of variables.");
     m.def("tensor", &tensor, "A memory of a recurrent step.");
-    m.def("add_to", &add_to, py::arg("memory"), py::arg("x"), "The memory plus x, or plus the step's input if x is None.");
-    m.def("rnn", &rnn, py::arg("input"), py::arg("step_net"), py::arg("concat_output") = true, py::arg("reverse") = false);
-    m.def("save_model", &save_model, py::arg("predict"), py::arg("parameters"), py::arg("path"));
-    m.def("save_model", [](VariablePtr const& cost, py::object const&, Parameters const& p, std::filesystem::path const& path) { save_model(cost, p, path); },
-          py::arg("cost"), py::arg("reader"), py::arg("parameters"), py::arg("path"), "The design documents' order; of the reader nothing is kept.");
-    m.def("load_model", &load_parameters, py::arg("predict"), py::arg("path"), "The parameters of a net that is built already.");
+    m.def("add_to", &add_to, py::arg("memory").none(false), py::arg("x"),
+          "The memory plus x, or plus the step's input if x is None.");
+    m.def("rnn", &rnn, py::arg("input").none(false), py::arg("step_net").none(false), py::arg("concat_output") = true,
+          py::arg("reverse") = false);
+    m.def("save_model", &save_model, py::arg("predict").none(false), py::arg("parameters"), py::arg("path"));
+    m.def(
+        "save_model",
+        [](VariablePtr const& cost, py::object const&, Parameters const& p, std::filesystem::path const& path) {
+            save_model(cost, p, path);
+        },
+        py::arg("cost").none(false), py::arg("reader"), py::arg("parameters"), py::arg("path"),
+        "The design documents' order; of the reader nothing is kept.");
+    m.def("load_model", &load_parameters, py::arg("predict").none(false), py::arg("path"),
+          "The parameters of a net that is built already.");
     m.def("load_model", &load_model, py::arg("path"), "The net and its parameters.");
 }
 

@@ -16,7 +16,8 @@ namespace python {
 
 /// Gives data whose width was not known the dims that `dims_of` knows by name, and infers all that follows, the dims of parameters among it.
 /// errors   ShapeError if data has another rank; what infer says of dims that do not fit. Nothing has changed then
-inline void settle(rowan::Variable& output, std::function<std::optional<rowan::Dims>(std::string const&)> const& dims_of) {
+inline void settle(rowan::Variable& output,
+                   std::function<std::optional<rowan::Dims>(std::string const&)> const& dims_of) {
     auto const net = rowan::Net<>::trace_and_build(output);
     std::map<rowan::Variable*, rowan::VarSpec> specs;
     for (rowan::Variable* const v : net.inputs()) {
@@ -57,7 +58,8 @@ inline void expect_settled(rowan::Variable& output) {
     auto const net = rowan::Net<>::trace_and_build(output);
     for (rowan::Variable const* v : net.inputs()) {
         if (v->role() == rowan::Role::parameter && !v->initialize)
-            throw rowan::GraphError("the dims of the parameter \"" + v->name() + "\" are not known: give the data its shape, or train with a batch");
+            throw rowan::GraphError("the dims of the parameter \"" + v->name() +
+                                    "\" are not known: give the data its shape, or train with a batch");
     }
 }
 

@@ -64,10 +64,10 @@ private:
     std::optional<Feeds> now_;
 };
 
-std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& reader,
-                 std::optional<layer::Optimizer> const& optimizer, std::int64_t epochs, std::uint64_t seed, int threads, bool progress,
-                 std::optional<std::function<void(std::int64_t, std::int64_t, double)>> const& on_batch,
-                 Parameters const* resume) {
+std::shared_ptr<Parameters> train(
+    VariablePtr const& cost, py::function const& reader, std::optional<layer::Optimizer> const& optimizer,
+    std::int64_t epochs, std::uint64_t seed, int threads, bool progress,
+    std::optional<std::function<void(std::int64_t, std::int64_t, double)>> const& on_batch, Parameters const* resume) {
     auto const var = var_of(*cost, "cost");
     std::optional<Batches> first;
     if (epochs > 0) {
@@ -82,7 +82,12 @@ std::shared_ptr<Parameters> train(VariablePtr const& cost, py::function const& r
         });
     }
     expect_settled(*cost);
-    rowan::TrainOptions options{.optimizer = optimizer, .epochs = epochs, .progress = progress, .seed = seed, .exec = {.threads = threads}, .resume = resume};
+    rowan::TrainOptions options{.optimizer = optimizer,
+                                .epochs = epochs,
+                                .progress = progress,
+                                .seed = seed,
+                                .exec = {.threads = threads},
+                                .resume = resume};
     if (on_batch) {
         options.on_batch = [&](rowan::BatchReport const& r) { (*on_batch)(r.epoch, r.batch, r.cost); };
     }
@@ -114,15 +119,27 @@ layer::Optimizer optimizer(O const& o) {
 
 void bind_optimizers(py::module_& m) {
     py::class_<layer::Optimizer>(m, "Optimizer");
-    m.def("Sgd", [](double rate) { return optimizer(layer::Sgd{rate}); }, py::arg("learning_rate") = 0.01);
-    m.def("Momentum", [](double rate, double momentum, bool nesterov, double weight_decay) {
-        return optimizer(layer::Momentum{rate, momentum, nesterov, weight_decay});
-    }, py::arg("learning_rate") = 0.01, py::arg("momentum") = 0.9, py::arg("nesterov") = false, py::arg("weight_decay") = 0.0);
-    m.def("AdaGrad", [](double rate, double epsilon) { return optimizer(layer::AdaGrad{rate, epsilon}); },
-          py::arg("learning_rate") = 0.01, py::arg("epsilon") = 1e-6);
-    m.def("Adam", [](double rate, double beta1, double beta2, double epsilon) {
-        return optimizer(layer::Adam{rate, beta1, beta2, epsilon});
-    }, py::arg("learning_rate") = 0.001, py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("epsilon") = 1e-8);
+    m.def(
+        "Sgd", [](double rate) { return optimizer(layer::Sgd{rate}); }, py::arg("learning_rate") = 0.01);
+    m.def(
+        "Momentum",
+        [](double rate, double momentum, bool nesterov, double weight_decay) {
+            return optimizer(layer::Momentum{rate, momentum, nesterov, weight_decay});
+        },
+        py::arg("learning_rate") = 0.01, py::arg("momentum") = 0.9, py::arg("nesterov") = false,
+        py::arg("weight_decay") = 0.0);
+    m.def(
+        "AdaGrad",
+        [](double rate, double epsilon) {
+            return optimizer(layer::AdaGrad{rate, epsilon});
+        },
+        py::arg("learning_rate") = 0.01, py::arg("epsilon") = 1e-6);
+    m.def(
+        "Adam",
+        [](double rate, double beta1, double beta2, double epsilon) {
+            return optimizer(layer::Adam{rate, beta1, beta2, epsilon});
+        },
+        py::arg("learning_rate") = 0.001, py::arg("beta1") = 0.9, py::arg("beta2") = 0.999, py::arg("epsilon") = 1e-8);
 }
 
 }  // namespace
@@ -131,25 +148,28 @@ void bind_training(py::module_& m) {
     bind_optimizers(m);
     py::class_<Parameters, std::shared_ptr<Parameters>>(m, "Parameters")
         .def_readonly("steps", &Parameters::steps)
-        .def("__getitem__", [](Parameters const& p, std::string const& name) {
-            if (!p.contains(name)) throw py::key_error("there is no parameter \"" + name + "\"");
-            return numpy_of(p.find(name), true);
-        })
+        .def("__getitem__",
+             [](Parameters const& p, std::string const& name) {
+                 if (!p.contains(name)) throw py::key_error("there is no parameter \"" + name + "\"");
+                 return numpy_of(p.find(name), true);
+             })
         .def("__contains__", &Parameters::contains)
         .def("__len__", &Parameters::size)
-        .def("keys", [](Parameters const& p) {
-            std::vector<std::string> names;
-            for (auto const& named : p) names.push_back(named.first);
-            return names;
-        })
+        .def("keys",
+             [](Parameters const& p) {
+                 std::vector<std::string> names;
+                 for (auto const& named : p) names.push_back(named.first);
+                 return names;
+             })
         .def("__iter__", [](py::object const& p) { return py::iter(p.attr("keys")()); });
-    m.def("train", &train, py::arg("cost"), py::arg("reader"), py::arg("optimizer") = py::none(), py::arg("epochs") = 1,
-          py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = false, py::arg("on_batch") = py::none(),
-          py::arg("resume") = py::none(),
-          "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch and gives dicts of "
+    m.def("train", &train, py::arg("cost").none(false), py::arg("reader"), py::arg("optimizer") = py::none(),
+          py::arg("epochs") = 1, py::arg("seed") = 0, py::arg("threads") = 0, py::arg("progress") = false,
+          py::arg("on_batch") = py::none(), py::arg("resume") = py::none(),
+          "Changes the parameters that cost depends on, batch by batch. reader is called with the number of each epoch "
+          "and gives dicts of "
           "arrays by name.");
-    m.def("infer", &infer, py::arg("predict"), py::arg("feeds"), py::arg("parameters"), py::arg("threads") = 0,
-          "The value of a layer for a batch.");
+    m.def("infer", &infer, py::arg("predict").none(false), py::arg("feeds"), py::arg("parameters"),
+          py::arg("threads") = 0, "The value of a layer for a batch.");
 }
 
 }  // namespace python

@@ -1,7 +1,9 @@
 # tests/python/module.py PROGRAM: the module of examples/python: arrays are shared and not copied, what does not fit is refused by an exception
 # with rowan's sentence, and nets that are trained in Python have the bits of those that PROGRAM trains in C++.
 import gc
+import itertools
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +124,11 @@ with Fresh():
     refused(ValueError, "output_size is None, expected a number", layer.fc, layer.data("wide"))
     refused(RuntimeError, 'the variable "fc_0.out_0" that it writes has a value from elsewhere', cpp.operator, "tanh", read=[x], write=[h])
     refused(RuntimeError, 'the variable "x" that it writes', cpp.operator, "tanh", read=[h], write=[x])
+    refused(TypeError, "operator tanh is given None, expected a variable", layer.tanh, None)
+    for function in cpp.Net, rowan.framework.add_to, cpp.ScopeGuard, cpp.variable:
+        refused(TypeError, "incompatible", function, *([None] if function is not cpp.add_to else [None, x]))
+    twice = cpp.variable(scope)
+    refused(RuntimeError, "that it writes is written twice", cpp.operator, "split", read=[h], write=[twice, twice], sections=[2, 3], axis=1)
     refused(RuntimeError, 'there is no label "trained"', cpp.variable, scope, "w", label="trained")
     refused(TypeError, "dtype is float16, expected float32", cpp.variable, scope, "w", dtype="float16")
     refused(ValueError, "is -5, expected a count or UNK", cpp.variable, scope, "w", shape=[-5])
@@ -243,6 +250,12 @@ with Fresh():
         yield whole
         raise KeyError("no more")
     refused(KeyError, "no more", rowan.train, cost, stops)
+
+    def rings(*_):
+        raise TimeoutError("at once")
+    signal.signal(signal.SIGALRM, rings)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
+    refused(TimeoutError, "at once", rowan.train, cost, lambda epoch: itertools.repeat(whole))
 
     def hears(epoch, batch, value):
         raise LookupError(f"{epoch} {batch}")
