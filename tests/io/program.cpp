@@ -133,7 +133,7 @@ std::vector<std::function<Out()>> const nets{
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
     [] {  // a step that is an expression
         auto const memory = layer::tensor();
-        layer::rnn({.input = words_to_rows(), .step_net = layer::tanh(layer::fc(layer::add_to(memory, nullptr)))});
+        layer::rnn({.input = words_to_rows(), .step_net = layer::tanh(layer::fc(layer::add_to(memory, nullptr), {.output_size = 3}))});
         return layer::fc(memory, {.output_size = 2});
     },
 };
