@@ -622,6 +622,7 @@ public:
     std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
 
     /// The same of another field, at another position there: of what the field was made from.
+    /// cost     one text
     IndexError moved_to(std::string field, std::size_t position) const {
         return IndexError(std::move(field), position, value_, bound_, reason_);
     }
@@ -1267,6 +1268,7 @@ public:
     }
 
     /// Evaluates an expression of xtensor.
+    /// cost     on one thread, what the expression costs
     template <class E>
     Tensor(xt::xexpression<E> const& e) {
         if constexpr (std::convertible_to<typename E::value_type, T>) {
@@ -1288,6 +1290,7 @@ public:
     }
     /// A tensor of this shape, every element `value`.
     /// errors   as from_shape
+    /// cost     one write of the elements
     static Tensor full(shape_type const& shape, T value) {
         Tensor t = from_shape(shape);
         std::fill(t.data_.begin(), t.data_.end(), value);
@@ -1496,12 +1499,14 @@ public:
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
     /// Ids of the tensor's shape.
+    /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
         shape_ = ids.shape();
     }
 
     /// A flat list.
+    /// cost     O(1)
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
         (!xt::is_xexpression<R>::value)Ids(R const& ids)
@@ -1519,6 +1524,8 @@ public:
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
     /// Calls f with a span of the ids as they are, int32 or int64.
+    /// errors   what f throws
+    /// cost     that of f
     template <class F>
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(std::span(narrow_, size_));
@@ -1526,6 +1533,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// cost     O(1)
     std::span<std::byte const> bytes() const {
         return visit([](auto list) { return std::as_bytes(list); });
     }
@@ -2323,6 +2331,8 @@ public:
     std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
 
     /// The lengths of the sequences of a level.
+    /// errors   IndexError if there is no such level
+    /// cost     O(sequences of the level)
     std::vector<std::int64_t> lengths(std::size_t level) const {
         auto const offsets = (*this)[level];
         std::vector<std::int64_t> lengths(offsets.size() - 1);
@@ -2331,6 +2341,7 @@ public:
     }
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const {
         std::vector<std::vector<std::int64_t>> rows(levels_);
         for (std::size_t level = levels_; level-- > 0;) {
@@ -2545,6 +2556,8 @@ public:
 
     /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
     /// shapes   value [number of elements in all]
+    /// errors   LodError if there are more than Lod::max_levels
+    /// cost     one write of every element, and one copy to a device
     static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
         return from_nested(std::span(lists.begin(), lists.size()));
     }
@@ -2574,6 +2587,7 @@ public:
     }
 
     /// An alias: the same rows and sequences.
+    /// cost     O(1)
     LoDTensor share() const {
         LoDTensor alias(value_.share());
         alias.lod_ = lod_;
@@ -2581,6 +2595,7 @@ public:
     }
 
     /// How many sequences the first level has, or rows where there are no levels.
+    /// errors   ShapeError if there are no levels and the value has rank 0
     std::size_t size() const {
         if (!lod_.empty()) return lod_.sequences(0);
         detail::check_rows("value", value_);
@@ -2603,6 +2618,8 @@ public:
     }
 
     /// Asks again what the constructor asked.
+    /// errors   LodError or ShapeError as the constructor
+    /// cost     O(1)
     void check() const {
         if (lod_.empty()) return;
         detail::check_rows("value", value_);
@@ -2926,11 +2943,15 @@ public:
     /// Part i of the result is part from[i].
     Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
     /// The parts of all, one after the other.
+    /// errors   ShapeError if there are none, or they do not fit together
+    /// cost     one read and one write of every row
     static Value concat(void const* device, std::span<Value* const> values) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
         return values[0]->held().concat(device, values);
     }
     /// Part i of values[k] becomes part to[k][i] of the result, all of which must be filled.
+    /// errors   ShapeError if there are none, or they do not fit together
+    /// cost     one read and one write of every row
     static Value scatter(void const* device, std::span<Value* const> values,
                          std::span<std::span<std::int64_t const> const> to) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
@@ -3749,6 +3770,7 @@ public:
     bool merged() const noexcept { return merged_; }
 
     /// An alias: the same rows, with a value that sees the same elements.
+    /// cost     O(1)
     SelectedRows share() const {
         SelectedRows alias;
         alias.rows_ = rows_;
@@ -3774,6 +3796,8 @@ public:
     }
 
     /// The rule of the constructor, asked again wherever a value is used.
+    /// errors   ShapeError if value has rank 0 or another number of rows
+    /// cost     O(1)
     static void check_value(Tensor<T> const& value, std::size_t rows) {
         if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         if (value.shape()[0] != rows) {
@@ -4887,6 +4911,7 @@ public:
     /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
     /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
+    /// cost     O(1), on a device a copy
     auto elements() const {
         if constexpr (detail::is_cpu<Device>) {
             return std::span<std::int64_t const>(elements_.data(), elements_.size());
@@ -4895,6 +4920,7 @@ public:
         }
     }
     /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
+    /// cost     O(1), on a device a copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         if constexpr (detail::is_cpu<Device>) {
@@ -5700,6 +5726,7 @@ public:
     }
 
     /// An array whose slots are aliases of these. Slots that are written later differ.
+    /// cost     O(slots)
     TensorArray share() const {
         TensorArray alias;
         alias.slots_.reserve(slots_.size());
@@ -5782,6 +5809,8 @@ public:
     }
 
     /// More slots, never written, or fewer.
+    /// errors   IndexError if that is more than max_size()
+    /// cost     O(slots)
     void resize(std::size_t size) {
         if (size > max_size())
             throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
@@ -5804,6 +5833,9 @@ public:
     /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
     /// the functions below.
     /// shapes   indices [k], slots [...] -> [k, ...]
+    /// errors   ShapeError if indices are not a flat list, or slots differ in shape; IndexError if there is no such slot or it was never
+    ///          written
+    /// cost     one read and one write of every element
     Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
     Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const {
         detail::HostIds<Device> const on_host(exec, indices);
@@ -6420,6 +6452,7 @@ public:
     }
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// cost     one allocation
     Scope& new_scope() {
         scopes_.push_back(std::make_unique<Scope>(*this));
         return *scopes_.back();
@@ -7639,6 +7672,7 @@ public:
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
     /// Adds an operator at the end, such as one of an optimizer.
+    /// cost     one walk over the net
     void append(Operator& op) {
         order_.push_back(&op);
         detail::name_variables(std::span(&order_.back(), 1));
@@ -7687,6 +7721,7 @@ public:
     }
 
     /// The net in Graphviz's language, with kinds, element types and dims.
+    /// cost     O(length of the text)
     std::string dot() const {
         std::ostringstream text;
         text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
@@ -11682,6 +11717,7 @@ public:
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
+    /// cost     as above, O(n) for a merged one
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
         static_cast<void>(thread_count(exec));  // refuses what is not one
@@ -14494,6 +14530,7 @@ public:
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
     /// The same with levels.
+    /// cost     one allocation, and what a copy costs
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
@@ -15521,6 +15558,7 @@ public:
 
     /// Parameters of other types, such as one of the user's.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// cost     O(types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>) {
         static_assert((detail::is_element<T>() && ...),
@@ -15898,6 +15936,7 @@ public:
 
     /// Gradients of other types, such as one of the user's.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    /// cost     O(types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>) {
         if constexpr (requires { C::together; }) together_ = C::together;
@@ -16244,6 +16283,8 @@ public:
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.
+    /// errors   TypeError if a value cannot be shared
+    /// cost     O(variables)
     Parameters share() const {
         Parameters alias;
         for (auto const& [name, value] : values_) alias.set(name, value.share());
@@ -18223,6 +18264,9 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
+    struct attributes {
+        op_code const* sum = nullptr;  ///< that of add, which it is in the step that the layer runs, and in files
+    };
 };
 
 /// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
@@ -18301,7 +18345,11 @@ public:
                 v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
                 v->set_width = nullptr;
             }
-            Operator const& copy = default_scope().new_op(*op->code, std::move(in), op->attributes);
+            Operator const& copy =
+                op->code->name == add_to_op::name
+                    ? default_scope().new_op(*static_cast<add_to_op::attributes const*>(op->attributes.get())->sum,
+                                             std::move(in), std::make_shared<no_attributes const>())
+                    : default_scope().new_op(*op->code, std::move(in), op->attributes);
             for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
         }
         std::vector<Variable*> after;
@@ -18419,7 +18467,7 @@ Var<T, Device> tensor() {
 /// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
-    return apply<rowan::detail::add_to_op>({}, memory, x);
+    return apply<rowan::detail::add_to_op>({&code_of<add_op, Device, T, T>::value}, memory, x);
 }
 /// nullptr stands for the step's input.
 /// shapes   memory [n, width] -> [n, width]
