@@ -125,6 +125,7 @@ namespace rowan::inline v0 {
 /// The kernels of all operators of `Ops` for elements of T..., and for whole numbers, become part of the calling program.
 /// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs; else what infer says
 ///          of inputs that do not fit
+/// cost     a comparison with each name of Ops; nothing runs
 template <class Ops, class Device, class... T>
 Operator& make_operator(Scope& scope, OpDesc const& op, std::vector<Variable*> const& inputs) {
     ScopeGuard const guard(scope);
