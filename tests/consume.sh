@@ -17,7 +17,7 @@ clean() { env -i HOME="$home" PATH="$PATH" "$@"; }
 # skip REASON: ends this test, saying so.
 skip() {
     echo "SKIPPED consume, $test: $1"
-    exit 0
+    exit 77
 }
 
 # needs TOOL...
@@ -188,8 +188,11 @@ cost() {
             echo "$name ${flags%% *} $seconds $(stat -c %s "$folder/$name")"
         done
     done | awk '
-        BEGIN { split("sparse -O0 4.5 sparse -O2 6 net -O0 17 net -O2 26", list)  # half more than it was; for (i = 1; i in list; i += 3) most[list[i] list[i + 1]] = list[i + 2]
-                printf "%-8s %-4s %8s %6s %8s\n", "program", "", "seconds", "ratio", "bytes" }
+        BEGIN { # the most that may be: half more than it was
+            split("sparse -O0 4.5 sparse -O2 6 net -O0 17 net -O2 28", list)
+            for (i = 1; i in list; i += 3) most[list[i] list[i + 1]] = list[i + 2]
+            printf "%-8s %-4s %8s %6s %8s\n", "program", "", "seconds", "ratio", "bytes"
+        }
         $1 == "xarray" { base = $3 + $4 }
         {
             ratio = ($3 + $4) / base
@@ -210,12 +213,17 @@ mkdir -p "$out/rowan" "$home"
 tar -c --exclude ./build --exclude ./.git . | tar -x -C "$out/rowan"
 export out
 one() { # TEST
-    if bash tests/consume.sh "$out" "$1" >"$out/$1.txt" 2>&1; then
-        grep '^SKIPPED ' "$out/$1.txt" || echo "passed $1"
-    else
-        echo "FAILED consume, $1"
-        tail -n 30 "$out/$1.txt"
-    fi
+    local status=0
+    bash tests/consume.sh "$out" "$1" >"$out/$1.txt" 2>&1 || status=$?
+    grep '^SKIPPED ' "$out/$1.txt" || true
+    case $status in
+        0) echo "passed $1" ;;
+        77) ;;
+        *)
+            echo "FAILED consume, $1"
+            tail -n 30 "$out/$1.txt"
+            ;;
+    esac
 }
 export -f one
 at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}'; }
