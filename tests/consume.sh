@@ -45,6 +45,7 @@ way() { # PROJECT TITLE [FILTER...]
     mkdir -p "$folder"
     cp "$here"/app.* "$folder"
     cp "$project"/* "$folder"
+    if [[ $1 == one_file ]]; then sed -i 's|^#include <rowan/.*|#include <rowan/rowan.hpp>|' "$folder/app.cpp"; fi
     ln -s "$rowan" "$folder/rowan"
     (cd "$folder" && clean bash -euo pipefail run.sh) 2>&1 | tee "$folder/log"
     tail -n "$(wc -l <"$folder/app.out")" "$folder/log" | "${filter[@]:-cat}" | diff "$folder/app.out" -
@@ -53,6 +54,7 @@ installed() { way installed "CMake, installed"; }
 subdirectory() { way subdirectory "CMake, in your tree"; }
 fetched() { way fetched "CMake, by FetchContent"; }
 plain() { way plain "No build system"; }
+one_file() { way one_file "One file"; }
 pkg_config() {
     needs pkg-config
     way pkg_config "pkg-config"
@@ -229,7 +231,7 @@ export -f one
 at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}'; }
 {
     at_once installed
-    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain pkg_config components no_component no_dependency no_header gcc_17 clang_17
+    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config components no_component no_dependency no_header gcc_17 clang_17
 } | tee "$out/results.txt"
 cat "$out/cost.txt"
 if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi
