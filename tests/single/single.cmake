@@ -14,15 +14,20 @@ endforeach()
 set_target_properties(rowan PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
                       "$<BUILD_INTERFACE:${single}>;$<BUILD_INTERFACE:${one_line}>")
 
+set(precompiled <rowan/rowan.hpp> ${CMAKE_CURRENT_SOURCE_DIR}/catch.hpp <rapidcheck.h>)
 add_library(rowan_precompiled OBJECT single/header.cpp)
 target_link_libraries(rowan_precompiled PRIVATE rowan::rowan Catch2::Catch2WithMain rapidcheck)
 target_compile_options(rowan_precompiled PRIVATE -O0)
-target_precompile_headers(rowan_precompiled PRIVATE <rowan/rowan.hpp> ${CMAKE_CURRENT_SOURCE_DIR}/catch.hpp <rapidcheck.h>)
+target_precompile_headers(rowan_precompiled PRIVATE ${precompiled})
 
-# What `target` includes is precompiled, and it is not optimised.
+# What `target` includes is precompiled; without optimisation, but for the tests that have many elements.
 function(rowan_precompile target)
-    target_compile_options(${target} PRIVATE -O0)
-    target_precompile_headers(${target} REUSE_FROM rowan_precompiled)
+    if(target STREQUAL rowan_tests_sparse)
+        target_precompile_headers(${target} PRIVATE ${precompiled})
+    else()
+        target_compile_options(${target} PRIVATE -O0)
+        target_precompile_headers(${target} REUSE_FROM rowan_precompiled)
+    endif()
 endfunction()
 
 # Takes from the list of sources those that include what the single header leaves out. They are skipped together.
