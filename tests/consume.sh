@@ -191,7 +191,7 @@ cost() {
         done
     done | awk '
         BEGIN { # the most that may be: half more than it was
-            split("sparse -O0 4.5 sparse -O2 6 net -O0 17 net -O2 28", list)
+            split("sparse -O0 4.5 sparse -O2 6.5 net -O0 18 net -O2 30", list)
             for (i = 1; i in list; i += 3) most[list[i] list[i + 1]] = list[i + 2]
             printf "%-8s %-4s %8s %6s %8s\n", "program", "", "seconds", "ratio", "bytes"
         }
