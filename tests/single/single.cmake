@@ -1,5 +1,5 @@
 # tests/single/single.cmake: rowan::rowan becomes the single header, and beside it, for each header that is in it, one of one line, which
-# includes it. What tests and examples include of it is compiled once.
+# includes it.
 set(single ${PROJECT_SOURCE_DIR}/single_include)
 set(one_line ${PROJECT_BINARY_DIR}/tests/single)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${single}/rowan/rowan.hpp)
@@ -13,22 +13,6 @@ foreach(line IN LISTS pasted rooms)
 endforeach()
 set_target_properties(rowan PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
                       "$<BUILD_INTERFACE:${single}>;$<BUILD_INTERFACE:${one_line}>")
-
-set(precompiled <rowan/rowan.hpp> ${CMAKE_CURRENT_SOURCE_DIR}/catch.hpp <rapidcheck.h>)
-add_library(rowan_precompiled OBJECT single/header.cpp)
-target_link_libraries(rowan_precompiled PRIVATE rowan::rowan Catch2::Catch2WithMain rapidcheck)
-target_compile_options(rowan_precompiled PRIVATE -O0)
-target_precompile_headers(rowan_precompiled PRIVATE ${precompiled})
-
-# What `target` includes is precompiled; without optimisation, but for the tests that have many elements.
-function(rowan_precompile target)
-    if(target STREQUAL rowan_tests_sparse)
-        target_precompile_headers(${target} PRIVATE ${precompiled})
-    else()
-        target_compile_options(${target} PRIVATE -O0)
-        target_precompile_headers(${target} REUSE_FROM rowan_precompiled)
-    endif()
-endfunction()
 
 # Takes from the list of sources those that include what the single header leaves out. They are skipped together.
 function(rowan_without_nanopb list)
