@@ -10,6 +10,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 home=$out/home
 rowan=$out/rowan
+config=$home/.local/share/cmake/rowan/rowan-config.cmake # which the first test installs
 
 # clean COMMAND...: in an environment without anything that a search could find.
 clean() { env -i HOME="$home" PATH="$PATH" "$@"; }
@@ -60,7 +61,7 @@ pkg_config() {
     way pkg_config "pkg-config"
 }
 components() {
-    grep -q '^set(rowan_components "blas;nanopb' "$home/.local/share/cmake/rowan/rowan-config.cmake" || skip "xtensor-blas or nanopb is not installed"
+    grep -q '^set(rowan_components "blas;nanopb' "$config" || skip "xtensor-blas or nanopb is not installed"
     way components "Components"
 }
 
@@ -90,7 +91,7 @@ no_dependency() {
     ask REQUIRED "$xtensor" -Dxtensor_DIR="$old"
     ask QUIET "rowan 0, blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
     ask REQUIRED "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON
-    if grep -q '^set(rowan_components "blas' "$home/.local/share/cmake/rowan/rowan-config.cmake"; then
+    if grep -q '^set(rowan_components "blas' "$config"; then
         ask "REQUIRED;COMPONENTS;blas" "$blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
         ask "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
     fi
@@ -231,7 +232,8 @@ export -f one
 at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}'; }
 {
     at_once installed
-    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config components no_component no_dependency no_header gcc_17 clang_17
+    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config components \
+        no_component no_dependency no_header gcc_17 clang_17
 } | tee "$out/results.txt"
 cat "$out/cost.txt"
 if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi
