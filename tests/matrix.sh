@@ -1,4 +1,4 @@
-# tests/matrix.sh: what includes everything, compiled and run with each compiler and each version of the libraries that is here. Read by run.sh.
+# tests/matrix.sh: programs that use everything, with each compiler and each version of the libraries that is here. Read by run.sh.
 # ROWAN_MATRIX names folders with other versions, installed there by CMake, separated by colons; `a;b` are two folders that go together.
 
 # matrix_one COMPILER FOLDER BUILD: builds and runs with one compiler and what one folder has; adds to `rows` what that was.
@@ -34,7 +34,9 @@ matrix() {
             matrix_one "$compiler" "$folder" "build/matrix/$compiler-$((number++))"
         done
     done
-    if has "matrix, nvcc" nvcc; then rows+=("nvcc        $(nvcc --version | sed -n 's/^Cuda.*release \(.*\),.*/\1/p'), by the check cuda"); fi
+    if has "matrix, nvcc" nvcc; then
+        rows+=("nvcc        $(nvcc --version | sed -n 's/^Cuda.*release \(.*\),.*/\1/p'), by the check cuda")
+    fi
     printf '%s\n' "${rows[@]}"
     for wanted in "xtensor 0.24" "xtensor 0.25" "xtensor 0.26" "xtensor 0.27" "Catch2 2" "Catch2 3" "nanopb in <pb.h>" \
         "nanopb in <nanopb/pb.h>"; do
