@@ -459,7 +459,7 @@ private:
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///     sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
+///     sum            the type in which sums and products are formed: zero by default, made from double, and with + - * /
 ///     name           its name in messages and nets
 ///     wire           its number in descriptors and checkpoints; own types count from 1000
 ///     widen(T)       -> sum
@@ -478,6 +478,12 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 
 namespace detail {
 
+template <class T, class... BuiltIn>
+inline constexpr bool is_one_of = (std::is_same_v<T, BuiltIn> || ...);
+template <class T>
+inline constexpr bool is_built_in =
+    is_one_of<T, float, double, std::int32_t, std::int64_t, std::uint8_t, bool, float16, bfloat16>;
+
 /// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
 template <class T>
 consteval bool is_element() {
@@ -486,15 +492,15 @@ consteval bool is_element() {
         static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
         static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
         static_assert(
-            requires {
-                { traits::name } -> std::convertible_to<std::string_view>;
-            },
+            requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
             "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
         static_assert(
-            requires {
-                { traits::wire } -> std::convertible_to<std::int32_t>;
-            },
+            requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
+        if constexpr (requires { typename std::integral_constant<std::int32_t, traits::wire>; }) {
+            static_assert(traits::wire >= 1000 || is_built_in<T>,
+                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
+        }
         static_assert(
             requires { typename traits::sum; },
             "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
@@ -4182,6 +4188,7 @@ struct op_code {
                 std::ptrdiff_t levels_from);
     std::span<rule_code const> rules;  ///< of the backward pass
     bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
+    op_code const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
 };
 
 namespace detail {
@@ -4316,6 +4323,14 @@ private:
         }
     }
 
+    static constexpr op_code const* in_step() {
+        if constexpr (requires { typename Op::in_step; }) {
+            return &code_of<typename Op::in_step, D, T...>::value;
+        } else {
+            return nullptr;
+        }
+    }
+
 public:
     static op_code const value;  ///< defined below, as operators name each other in their rules
 };
@@ -4331,7 +4346,9 @@ constinit op_code const code_of<Op, D, T...>::value{
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     &detail::infer_code<Op, variadic>,
     run(),
-    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
+    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    false,
+    in_step()};
 
 }  // namespace rowan::inline v0
 
@@ -6861,6 +6878,89 @@ field(char const*, Member Struct::*) -> field<Struct, Member>;
 
 }  // namespace rowan::inline v0
 
+// rowan/op/fill.hpp: fill, a tensor of one number.
+
+namespace rowan::inline v0 {
+
+/// What fill makes.
+struct ConstantOptions {
+    Dims dims = {};    ///< its shape
+    double value = 0;  ///< of every element
+
+    static constexpr auto fields =
+        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
+};
+
+namespace detail {
+
+[[noreturn]] inline void unknown_dim(std::size_t i) {
+    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
+}
+
+struct fill_family {
+    static constexpr std::string_view name = "fill_";
+};
+
+/// A number as an element.
+/// errors   ValueError if elements are integers and it is none that they hold
+template <class T>
+T as_element(double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
+        if (!is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return dtype<T>::narrow(constant<sum_t<T>>(value));
+}
+
+}  // namespace detail
+
+/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
+/// shapes   [dims...]
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
+/// cost     one write
+template <class T, device D>
+Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
+    detail::ElementLoops<D>::check(exec);
+    typename Tensor<T, D>::shape_type shape;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] == UNK) detail::unknown_dim(i);
+        shape.push_back(static_cast<std::size_t>(dims[i]));
+    }
+    return detail::new_full<T>(exec, shape, detail::as_element<T>(value));
+}
+
+template <class T, class Device = Cpu>
+Tensor<T, Device> fill(Dims const& dims, double value) {
+    return fill<T>(Device{}, dims, value);
+}
+
+/// The element type is that of the operator, as no input has one: fill_f32 and so on.
+template <class T>
+struct fill_op {
+    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
+    using inputs = slots<>;
+    using outputs = slots<slot::out>;
+    using grad = no_grad;
+
+    using attributes = ConstantOptions;
+
+    static constexpr VarSpec infer(attributes const& a) {
+        for (std::size_t i = 0; i < a.dims.size(); ++i) {
+            if (a.dims[i] == UNK) detail::unknown_dim(i);
+        }
+        return tensor_spec<T>(a.dims);
+    }
+
+    template <class D>
+    static Tensor<T, D> run(D exec, attributes const& a) {
+        return fill<T>(exec, a.dims, a.value);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
 
 namespace rowan::inline v0 {
@@ -6887,8 +6987,7 @@ struct fill_like_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
-        using S = typename dtype<T>::sum;
-        return detail::new_full<T>(exec, x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
+        return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };
 
@@ -10865,7 +10964,7 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
 
 /// The same with one number for all elements.
 /// shapes   x [...] -> [...]
-/// errors   none; y is converted to T
+/// errors   ValueError when the net runs if T is an integer type and y no number that it holds
 /// cost     as with two values, and one write of a value like x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
@@ -14548,82 +14647,6 @@ using Feeds = std::map<std::string, Feed, std::less<>>;
 
 }  // namespace rowan::inline v0
 
-// rowan/op/fill.hpp: fill, a tensor of one number.
-
-namespace rowan::inline v0 {
-
-/// What fill makes.
-struct ConstantOptions {
-    Dims dims = {};    ///< its shape
-    double value = 0;  ///< of every element
-
-    static constexpr auto fields =
-        std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
-};
-
-namespace detail {
-
-[[noreturn]] inline void unknown_dim(std::size_t i) {
-    throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
-}
-
-struct fill_family {
-    static constexpr std::string_view name = "fill_";
-};
-
-}  // namespace detail
-
-/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
-/// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
-/// cost     one write
-template <class T, device D>
-Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
-    detail::ElementLoops<D>::check(exec);
-    typename Tensor<T, D>::shape_type shape;
-    for (std::size_t i = 0; i < dims.size(); ++i) {
-        if (dims[i] == UNK) detail::unknown_dim(i);
-        shape.push_back(static_cast<std::size_t>(dims[i]));
-    }
-    if constexpr (std::integral<detail::sum_t<T>>) {
-        using I = std::conditional_t<std::integral<T>, T, detail::sum_t<T>>;
-        if (!detail::is_whole<I>(value))
-            throw ValueError("value", value,
-                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
-    }
-    return detail::new_full<T>(exec, shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
-}
-
-template <class T, class Device = Cpu>
-Tensor<T, Device> fill(Dims const& dims, double value) {
-    return fill<T>(Device{}, dims, value);
-}
-
-/// The element type is that of the operator, as no input has one: fill_f32 and so on.
-template <class T>
-struct fill_op {
-    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
-    using inputs = slots<>;
-    using outputs = slots<slot::out>;
-    using grad = no_grad;
-
-    using attributes = ConstantOptions;
-
-    static constexpr VarSpec infer(attributes const& a) {
-        for (std::size_t i = 0; i < a.dims.size(); ++i) {
-            if (a.dims[i] == UNK) detail::unknown_dim(i);
-        }
-        return tensor_spec<T>(a.dims);
-    }
-
-    template <class D>
-    static Tensor<T, D> run(D exec, attributes const& a) {
-        return fill<T>(exec, a.dims, a.value);
-    }
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/layer/fill.hpp: layer::fill, a constant.
 
 namespace rowan::inline v0::layer {
@@ -18264,9 +18287,7 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    struct attributes {
-        op_code const* sum = nullptr;  ///< that of add, which it is in the step that the layer runs, and in files
-    };
+    using in_step = add_op;  ///< and in files
 };
 
 /// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
@@ -18279,7 +18300,7 @@ public:
             bool inside = false;
             for (std::size_t i = 0; i < op->inputs.size(); ++i) {
                 Variable* const v = op->inputs[i];
-                bool const is_memory = i == 0 && op->code->name == add_to_op::name;
+                bool const is_memory = i == 0 && op->code->in_step != nullptr;
                 if (is_memory && !is_placeholder(*v))
                     throw GraphError("layer::add_to: the memory is that of another recurrent layer");
                 if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
@@ -18345,11 +18366,8 @@ public:
                 v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
                 v->set_width = nullptr;
             }
-            Operator const& copy =
-                op->code->name == add_to_op::name
-                    ? default_scope().new_op(*static_cast<add_to_op::attributes const*>(op->attributes.get())->sum,
-                                             std::move(in), std::make_shared<no_attributes const>())
-                    : default_scope().new_op(*op->code, std::move(in), op->attributes);
+            op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
+            Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
             for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
         }
         std::vector<Variable*> after;
@@ -18467,7 +18485,7 @@ Var<T, Device> tensor() {
 /// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
-    return apply<rowan::detail::add_to_op>({&code_of<add_op, Device, T, T>::value}, memory, x);
+    return apply<rowan::detail::add_to_op>({}, memory, x);
 }
 /// nullptr stands for the step's input.
 /// shapes   memory [n, width] -> [n, width]

@@ -15,7 +15,24 @@ using namespace test;
 
 Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
 
+struct own_op : tanh_op {  // an operator of a user's, who cannot know which names layers use
+    static constexpr std::string_view name = "add_to";
+};
+
 }  // namespace
+
+TEST_CASE("what adds to a memory is not known by its name", "[rnn_program]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = fed("x", LoDTensor<float>(Tensor<float>(xt::cast<float>(values({13, 2}, 1))), lod));
+    auto const run = [&](auto const& step) {
+        auto const out = layer::rnn({.input = x, .step_net = step, .concat_output = true});
+        Net<>::trace_and_build(*out).run(scope);
+        return out->value().template get<LoDTensor<float>>().value().share();
+    };
+    Tensor<float> const own = run(layer::apply<own_op>({}, layer::add_to(layer::tensor(), nullptr)));
+    CHECK(own == run(layer::tanh(layer::add_to(layer::tensor(), nullptr))));
+}
 
 TEST_CASE("the recurrent program is that of the function that it stands for", "[rnn_program]") {
     Scope scope;

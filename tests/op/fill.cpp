@@ -1,5 +1,6 @@
 // tests/op/fill.cpp: tensors of one number.
 #include <rowan/op/fill.hpp>
+#include <rowan/op/fill_like.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"
@@ -26,6 +27,15 @@ TEST_CASE("fill gives every element the value", "[op][golden]") {
 TEST_CASE("fill is the same on any number of threads", "[op]") {
     auto const n = static_cast<std::int64_t>(rowan::detail::serial_below + 77);
     test::check_any_threads([&](Cpu exec) { return fill<float>(exec, {n}, 0.1); });
+}
+
+TEST_CASE("fill_like gives the value to the shape of another, and refuses what integers do not hold", "[op][golden][bad]") {
+    using rowan::fill_like_op;
+    CHECK((fill_like_op::run(Cpu{}, Tensor<float>{{1, 2}}, {0.5}) == Tensor<float>{{0.5, 0.5}}));
+    CHECK((fill_like_op::run(Cpu{}, Tensor<std::int64_t>{1, 2}, {-3}) == Tensor<std::int64_t>{-3, -3}));
+    for (double const value : {1.5, 1e300}) {
+        CHECK_THROWS_AS(fill_like_op::run(Cpu{}, Tensor<std::int64_t>{1, 2}, {value}), ValueError);
+    }
 }
 
 TEST_CASE("fill refuses unknown dims and values that integers do not hold", "[op][bad]") {

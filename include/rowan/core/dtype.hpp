@@ -13,7 +13,7 @@
 namespace rowan::inline v0 {
 
 /// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///     sum            the type in which sums and products are formed: default constructible, from double, and with + - * /
+///     sum            the type in which sums and products are formed: zero by default, made from double, and with + - * /
 ///     name           its name in messages and nets
 ///     wire           its number in descriptors and checkpoints; own types count from 1000
 ///     widen(T)       -> sum
@@ -32,6 +32,12 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 
 namespace detail {
 
+template <class T, class... BuiltIn>
+inline constexpr bool is_one_of = (std::is_same_v<T, BuiltIn> || ...);
+template <class T>
+inline constexpr bool is_built_in =
+    is_one_of<T, float, double, std::int32_t, std::int64_t, std::uint8_t, bool, float16, bfloat16>;
+
 /// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
 template <class T>
 consteval bool is_element() {
@@ -40,15 +46,15 @@ consteval bool is_element() {
         static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
         static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
         static_assert(
-            requires {
-                { traits::name } -> std::convertible_to<std::string_view>;
-            },
+            requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
             "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
         static_assert(
-            requires {
-                { traits::wire } -> std::convertible_to<std::int32_t>;
-            },
+            requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
+        if constexpr (requires { typename std::integral_constant<std::int32_t, traits::wire>; }) {
+            static_assert(traits::wire >= 1000 || is_built_in<T>,
+                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
+        }
         static_assert(
             requires { typename traits::sum; },
             "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");

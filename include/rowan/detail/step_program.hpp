@@ -24,9 +24,7 @@ namespace rowan::inline v0::detail {
 /// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    struct attributes {
-        op_code const* sum = nullptr;  ///< that of add, which it is in the step that the layer runs, and in files
-    };
+    using in_step = add_op;  ///< and in files
 };
 
 /// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
@@ -39,7 +37,7 @@ public:
             bool inside = false;
             for (std::size_t i = 0; i < op->inputs.size(); ++i) {
                 Variable* const v = op->inputs[i];
-                bool const is_memory = i == 0 && op->code->name == add_to_op::name;
+                bool const is_memory = i == 0 && op->code->in_step != nullptr;
                 if (is_memory && !is_placeholder(*v))
                     throw GraphError("layer::add_to: the memory is that of another recurrent layer");
                 if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
@@ -105,11 +103,8 @@ public:
                 v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
                 v->set_width = nullptr;
             }
-            Operator const& copy =
-                op->code->name == add_to_op::name
-                    ? default_scope().new_op(*static_cast<add_to_op::attributes const*>(op->attributes.get())->sum,
-                                             std::move(in), std::make_shared<no_attributes const>())
-                    : default_scope().new_op(*op->code, std::move(in), op->attributes);
+            op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
+            Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
             for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
         }
         std::vector<Variable*> after;

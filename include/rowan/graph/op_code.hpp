@@ -51,6 +51,7 @@ struct op_code {
                 std::ptrdiff_t levels_from);
     std::span<rule_code const> rules;  ///< of the backward pass
     bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
+    op_code const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
 };
 
 namespace detail {
@@ -185,6 +186,14 @@ private:
         }
     }
 
+    static constexpr op_code const* in_step() {
+        if constexpr (requires { typename Op::in_step; }) {
+            return &code_of<typename Op::in_step, D, T...>::value;
+        } else {
+            return nullptr;
+        }
+    }
+
 public:
     static op_code const value;  ///< defined below, as operators name each other in their rules
 };
@@ -200,6 +209,8 @@ constinit op_code const code_of<Op, D, T...>::value{
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     &detail::infer_code<Op, variadic>,
     run(),
-    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value};
+    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    false,
+    in_step()};
 
 }  // namespace rowan::inline v0

@@ -34,6 +34,7 @@ public:
     using Variables = std::vector<Variable*>;
 
     /// Adds the operator to the default scope.
+    /// requires none of `inputs` is null
     /// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs
     static Operator& make(OpDesc const& op, Variables const& inputs) {
         Operator* made = nullptr;
@@ -123,6 +124,7 @@ namespace rowan::inline v0 {
 /// variables that the operator reads, its results get names with the net.
 ///     Operator& op = make_operator<forward_ops, Cpu, float>(scope, {.type = "fc"}, {&x, &w, &b});
 /// The kernels of all operators of `Ops` for elements of T..., and for whole numbers, become part of the calling program.
+/// requires none of `inputs` is null
 /// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs; else what infer says
 ///          of inputs that do not fit
 /// cost     a comparison with each name of Ops; nothing runs

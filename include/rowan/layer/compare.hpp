@@ -38,7 +38,7 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
 
 /// The same with one number for all elements.
 /// shapes   x [...] -> [...]
-/// errors   none; y is converted to T
+/// errors   ValueError when the net runs if T is an integer type and y no number that it holds
 /// cost     as with two values, and one write of a value like x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {

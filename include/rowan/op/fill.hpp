@@ -39,6 +39,19 @@ struct fill_family {
     static constexpr std::string_view name = "fill_";
 };
 
+/// A number as an element.
+/// errors   ValueError if elements are integers and it is none that they hold
+template <class T>
+T as_element(double value) {
+    if constexpr (std::integral<sum_t<T>>) {
+        using I = std::conditional_t<std::integral<T>, T, sum_t<T>>;
+        if (!is_whole<I>(value))
+            throw ValueError("value", value,
+                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
+    }
+    return dtype<T>::narrow(constant<sum_t<T>>(value));
+}
+
 }  // namespace detail
 
 /// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
@@ -53,13 +66,7 @@ Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
         if (dims[i] == UNK) detail::unknown_dim(i);
         shape.push_back(static_cast<std::size_t>(dims[i]));
     }
-    if constexpr (std::integral<detail::sum_t<T>>) {
-        using I = std::conditional_t<std::integral<T>, T, detail::sum_t<T>>;
-        if (!detail::is_whole<I>(value))
-            throw ValueError("value", value,
-                             std::string("a whole number that ").append(dtype<T>::name).append(" holds"));
-    }
-    return detail::new_full<T>(exec, shape, dtype<T>::narrow(detail::constant<detail::sum_t<T>>(value)));
+    return detail::new_full<T>(exec, shape, detail::as_element<T>(value));
 }
 
 template <class T, class Device = Cpu>

@@ -4,6 +4,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
+#include <rowan/op/fill.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -34,8 +35,7 @@ struct fill_like_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
-        using S = typename dtype<T>::sum;
-        return detail::new_full<T>(exec, x.shape(), dtype<T>::narrow(static_cast<S>(options.value)));
+        return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };
 
