@@ -70,6 +70,7 @@ void team(int threads, F&& f) {
 /// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
 /// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
 /// the one goes with any of the other, as callers go by the team that they get.
+/// requires   that nothing is thrown before a thread's last wait: the others would wait for ever
 class TeamBarrier {
 public:
     /// Waits for the whole team of `threads`; every one of them must come here.

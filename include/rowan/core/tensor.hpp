@@ -66,7 +66,9 @@ public:
     Tensor() { resize(shape_type{0}); }  ///< the shape [0]
 
     /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
-    /// errors   ShapeError if lists of one depth differ in length
+    /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
+    ///          type and a number is not whole or not in its range
+    /// cost     one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list) {
         shape_type shape;
         detail::Nested<T>::shape_of(list, shape);

@@ -45,7 +45,7 @@ public:
         entries_.emplace(std::move(key), std::move(entry));
     }
 
-    /// Is there a variable of that name?.
+    /// Is there a variable of that name?
     bool has(std::string const& name) const { return entries_.contains(name); }
     /// In the order of their names.
     std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }

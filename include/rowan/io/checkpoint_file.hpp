@@ -54,7 +54,7 @@ public:
         for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
         return names;
     }
-    /// Is there a variable of that name?.
+    /// Is there a variable of that name?
     bool has(std::string_view name) const { return state_->find(name) != size(); }
 
     /// errors   GraphError if there is no variable of this name

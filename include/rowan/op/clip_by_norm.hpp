@@ -56,8 +56,8 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 /// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
-///          is waited for, as the norm decides
+/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan: a sort of its rows unless they are merged; an
+///          alias of a dense x that needs no scaling; a device is waited for, as the norm decides
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
@@ -70,10 +70,11 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 }
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// Squares are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013, likewise.
+/// The squared norms, each a dtype<T>::sum, are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013,
+/// likewise.
 /// shapes   any, as many as there are -> the same
 /// errors   as clip_by_norm
-/// cost     two reads of each and one write of the results; on a device as many waits as gradients
+/// cost     two reads of each and one write of the results, and a RowPlan of each row-sparse one; on a device as many waits as gradients
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,

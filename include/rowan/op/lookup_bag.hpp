@@ -25,7 +25,8 @@ struct BagOptions {
 /// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
-/// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
+/// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
+///          bytes for each id while it works; the same bits for any number of threads, which share bags
 template <class T, id_type I, device D>
 LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
@@ -38,7 +39,7 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
 /// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     one read of out_grad and one write of n rows; max reads the table's rows too
+/// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
 template <class T, id_type I, device D>
 SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {

@@ -99,8 +99,8 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
 }
 
 /// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
-/// errors   ShapeError if there are no tensors or shapes differ
 /// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if there are no tensors or shapes differ
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {

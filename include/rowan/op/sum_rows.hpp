@@ -41,7 +41,7 @@ struct ColumnSums<Cpu> {
 /// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x
+/// cost     one read of x; on the host 8 bytes for each row while it works, on a device the sums of blocks of 64 rows
 template <class T, device D>
 Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::ElementLoops<D>::check(exec, x);

@@ -34,7 +34,7 @@ S sum_of_rows(std::vector<S> const& x) {
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
 /// shapes   plan of n rows, value [n, ...]
 /// errors   ShapeError if value has another number of rows
-/// cost     O(n * width) and a sort of the rows
+/// cost     O(n * width); two numbers for each row of the plan while it works
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
     using S = detail::sum_t<T>;
@@ -50,7 +50,8 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
     return detail::sum_of_rows(squares);
 }
 
-/// The same for a gradient: a sort of its rows first.
+/// The same for a gradient.
+/// cost     as above, and a RowPlan: a sort of its rows unless they are merged
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
@@ -60,7 +61,7 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
 /// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x
+/// cost     one read of x; two numbers for each row while it works
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
     using S = detail::sum_t<T>;
