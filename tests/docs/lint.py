@@ -4,8 +4,9 @@
 A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors. What is noexcept has no errors;
 what is constexpr is asked of types and dims, and needs a sentence alone. What computes a formula that somebody published says whose it is:
 by name and year, or as a framework's. Overloads share a contract: one that says "as …", "the same" or nothing has the fields that another
-of its name, or of the name after "as", has. A member of a class that may throw and is longer than a line says what it costs or throws. Of
-all else Doxygen wants a sentence.
+of its name, or of the name after "as", has. A member of a class that may throw and has a body of more than a line says what it costs and
+throws. A shorter one that says neither costs O(1) and throws std::bad_alloc at most; else it says both. The fields have one order. Of all
+else Doxygen wants a sentence.
 """
 import re
 import sys
@@ -25,6 +26,8 @@ def wanted(declaration):
     if re.search(r"\b(constexpr|consteval|noreturn)\b", declaration.text):
         return set()
     fields = {"cost"} if "noexcept" in declaration.text else {"cost", "errors"}
+    if is_member(declaration):
+        return fields
     if TENSORS.search(declaration.text):
         fields.add("shapes")
     if FORMULAS.match(declaration.name):
@@ -45,13 +48,13 @@ def is_member(declaration):
 
 
 def has_contract(declaration, lines):
-    """Whether it is a function of a namespace, or a member that may throw, is longer than a line, and is no operator's."""
+    """Whether it is a function of a namespace, or a member that has a longer body or says what it costs or throws, and is no operator's."""
     if declaration.kind != "function" or declaration.name.startswith("operator"):
         return False
     if not is_member(declaration):
         return True
-    longer = lines[declaration.end].strip() == "}"
-    return longer and declaration.comment != "" and "noexcept" not in declaration.text and not is_operator(declaration.scope)
+    longer = lines[declaration.end].strip() == "}" and "noexcept" not in declaration.text
+    return (longer or said(declaration) & {"cost", "errors"}) and not is_operator(declaration.scope)
 
 
 def main():
@@ -76,9 +79,13 @@ def main():
             for name in referred:
                 has |= set().union(*(said(other) for _, other in sets[name]))
             lacks = sorted(wanted(d) - has)
-            if lacks and not (is_member(d) and has & {"cost", "errors"}):
+            if lacks:
                 missing += 1
                 print(f"{header}:{d.line + 1}: {path}: no {', '.join(lacks)}")
+            order = re.findall(rf"/// ({'|'.join(FIELDS)})  ", d.comment)
+            if order != sorted(order, key=FIELDS.index):
+                missing += 1
+                print(f"{header}:{d.line + 1}: {path}: not in the order {', '.join(FIELDS)}")
     print(f"{names} public names, {sum(map(len, sets.values()))} of them functions with a contract")
     return 1 if missing else 0
 

@@ -32,6 +32,7 @@ struct Allocator {
 
     /// Memory for `n` elements.
     /// errors   std::bad_alloc
+    /// cost     of a block that the pool has O(1), else one of the system's allocations
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);

@@ -41,6 +41,7 @@ public:
     std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
 
     /// The same of another field, at another position there: of what the field was made from.
+    /// errors   std::bad_alloc
     /// cost     one text
     IndexError moved_to(std::string field, std::size_t position) const {
         return IndexError(std::move(field), position, value_, bound_, reason_);

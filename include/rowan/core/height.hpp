@@ -15,6 +15,7 @@ namespace rowan::inline v0 {
 class Height {
 public:
     /// errors   ShapeError if it is negative or more than 2^63 - 1
+    /// cost     O(1)
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {

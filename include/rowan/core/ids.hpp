@@ -31,6 +31,7 @@ public:
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
     /// Ids of the tensor's shape.
+    /// errors   none
     /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
@@ -38,6 +39,7 @@ public:
     }
 
     /// A flat list.
+    /// errors   none
     /// cost     O(1)
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
@@ -65,6 +67,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
         return visit([](auto list) { return std::as_bytes(list); });

@@ -77,6 +77,7 @@ public:
     }
 
     /// Evaluates an expression of xtensor.
+    /// errors   what the expression throws; as from_shape
     /// cost     on one thread, what the expression costs
     template <class E>
     Tensor(xt::xexpression<E> const& e) {
@@ -92,6 +93,7 @@ public:
 
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
     /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
+    /// cost     one allocation; the elements are not touched
     static Tensor from_shape(shape_type const& shape) {
         Tensor t;
         t.resize(shape);
@@ -106,6 +108,8 @@ public:
         return t;
     }
     /// The same with zeros.
+    /// errors   as full
+    /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
 
     Tensor(Tensor const&) = default;
@@ -136,6 +140,7 @@ public:
 
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
+    /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const {
         detail::check_range("slice", begin, end, checked_rows());
         shape_type shape = this->shape();
@@ -145,6 +150,7 @@ public:
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
+    /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const {
         check_rank(shape.size());
         if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
@@ -155,6 +161,7 @@ public:
 
     /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
     /// errors   as from_shape, with the tensor as it was
+    /// cost     one allocation at most; the elements are not touched
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
         check_rank(shape.size());
@@ -171,6 +178,7 @@ public:
 
     /// In place another shape of as many elements; one dim may be -1 and follows from the others.
     /// errors   ShapeError if the number of elements differs
+    /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape) {
         shape_type dims(shape.begin(), shape.end());
@@ -192,6 +200,7 @@ public:
 
     /// The elements of row `i`.
     /// errors   IndexError unless i < shape(0); ShapeError for rank 0
+    /// cost     O(1)
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 

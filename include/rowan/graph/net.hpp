@@ -61,6 +61,7 @@ class Net {
 public:
     /// Traces back from the outputs through the operators that write them, and names what has no name yet.
     /// errors   GraphError if there is a cycle, or a result is read that nothing writes
+    /// cost     O(operators, and what they read and write)
     static Net trace_and_build(std::span<Variable* const> outputs) {
         Net net;
         net.order_ = detail::trace(outputs);
@@ -72,6 +73,7 @@ public:
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
     /// Adds an operator at the end, such as one of an optimizer.
+    /// errors   std::bad_alloc
     /// cost     one walk over the net
     void append(Operator& op) {
         order_.push_back(&op);
@@ -121,6 +123,7 @@ public:
     }
 
     /// The net in Graphviz's language, with kinds, element types and dims.
+    /// errors   std::bad_alloc
     /// cost     O(length of the text)
     std::string dot() const {
         std::ostringstream text;

@@ -37,6 +37,8 @@ struct RnnBlock {
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
     /// How many memories have one.
+    /// errors   none
+    /// cost     O(states)
     std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 

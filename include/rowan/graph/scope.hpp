@@ -121,6 +121,7 @@ public:
 
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
+    /// cost     O(log variables), two allocations
     Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
         if (!name.empty() && by_name_.contains(name))
             throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
@@ -138,13 +139,16 @@ public:
         return nullptr;
     }
 
+    /// The variable of that name here or in the scopes around this one.
     /// errors   GraphError if there is none
+    /// cost     O(log variables) for each of these scopes
     Variable& get(std::string_view name) const {
         if (Variable* const v = find(name)) return *v;
         throw GraphError(std::string("there is no variable \"").append(name).append("\""));
     }
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// errors   std::bad_alloc
     /// cost     one allocation
     Scope& new_scope() {
         scopes_.push_back(std::make_unique<Scope>(*this));
@@ -171,6 +175,7 @@ public:
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
     /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
         return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
@@ -196,6 +201,7 @@ public:
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it
+    /// cost     O(1)
     void write_to(Operator& op, std::size_t i, Variable& v) {
         if (!v.writers_.empty())
             throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
@@ -204,7 +210,9 @@ public:
         op.outputs[i] = &v;
     }
 
+    /// Gives a variable of this scope a name.
     /// errors   GraphError if the scope itself has that name already
+    /// cost     O(log variables)
     void set_name(Variable& v, std::string name, bool own = true) {
         if (!by_name_.emplace(name, &v).second)
             throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));

@@ -40,6 +40,7 @@ public:
 
     /// What is held.
     /// errors   TypeError if that is no V
+    /// cost     O(1)
     template <class V>
     V& get() {
         if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
@@ -51,6 +52,7 @@ public:
     }
 
     /// Takes `value`, in the place of what was held.
+    /// errors   std::bad_alloc, and what moving a V throws
     /// cost     no allocation where a V was held before
     template <class V>
     requires(!std::is_reference_v<V>) void set(V&& value) {
@@ -63,6 +65,7 @@ public:
 
     /// An alias: a value that sees the same elements.
     /// errors   TypeError if what is held cannot be shared
+    /// cost     that of what is held: O(1) for a LoDTensor, O(slots) for a TensorArray
     Value share() const {
         if (empty()) return {};
         Value alias;
@@ -70,8 +73,9 @@ public:
         return alias;
     }
 
-    /// A deep copy.
-    /// errors   TypeError if what is held cannot be shared
+    /// A deep copy of a LoDTensor, or of nothing.
+    /// errors   TypeError for anything else
+    /// cost     one read and one write of what is held
     Value copy() const {
         if (empty()) return {};
         Value copy;
@@ -81,6 +85,7 @@ public:
 
     /// The sum of two TensorArrays, slot by slot: what only one of them has is an alias.
     /// errors   TypeError for anything else; ShapeError if slots differ in shape
+    /// cost     one copy and one addition of each slot that both have, O(1) for others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
     // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
@@ -89,12 +94,21 @@ public:
     std::size_t rows() const { return held().rows(); }  ///< of its tensor
     Lod const& lod() const { return held().lod(); }     ///< none where rows form no sequences
     /// The number of parts.
+    /// errors   TypeError if that is no LoDTensor; ShapeError if it has rank 0
+    /// cost     O(1)
     std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
+    /// errors   TypeError if that is no LoDTensor; LodError if the last level does not end with its rows
+    /// cost     O(1)
     Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
     /// An alias of parts [begin, end).
+    /// errors   TypeError if that is no LoDTensor; IndexError unless begin <= end <= count()
+    /// cost     O(1), of sequences a copy of their levels
     Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
     /// Part i of the result is part from[i].
+    /// requires   from[i] in [0, count()), which is not checked
+    /// errors   TypeError if that is no LoDTensor
+    /// cost     one read and one write of every row of the result
     Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
     /// The parts of all, one after the other.
     /// errors   ShapeError if there are none, or they do not fit together
@@ -117,16 +131,21 @@ public:
         std::int32_t dtype;              ///< dtype<T>::wire
         std::string_view type;           ///< dtype<T>::name
         std::size_t element_size;        ///< in bytes
-        std::vector<std::int64_t> dims;  ///< of the tensor, or of the value of a SelectedRows
+        std::vector<std::int64_t> dims;  ///< of the tensor
         std::span<std::byte> bytes;      ///< of all elements
     };
-    /// Those of a LoDTensor or a SelectedRows.
+    /// Those of a LoDTensor.
     /// errors   TypeError for anything else
+    /// cost     O(1)
     Elements elements() { return held().elements(); }
 
     /// The value in the memory of the host: an alias if it is there, else a copy.
+    /// errors   TypeError if that is no LoDTensor
+    /// cost     O(1) on the host, else one copy, which is waited for
     Value on_host() const { return held().on_host(); }
     /// Calls f to write the bytes of all elements, wherever they are; what they were is not known to it.
+    /// errors   TypeError if that is no LoDTensor; what f throws
+    /// cost     that of f; on a device room on the host and one copy
     void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
 
     /// Lets go of what is held, and of its memory.

@@ -31,8 +31,10 @@ class Checkpoint {
 public:
     std::optional<ProgramDesc> program;  ///< the net, where there is one
 
+    /// Adds a variable: an alias of it.
     /// errors   GraphError if there is one of this name; FormatError if the name is empty, longer than 4 KiB or no UTF-8, or the parts of a
     ///          CheckpointEntry do not fit together
+    /// cost     O(log variables) and its description; elements of bool and row numbers are read once
     template <class V>
     void add(std::string name, V const& value) {
         static_assert(checkpointed<V>,
@@ -46,12 +48,15 @@ public:
     }
 
     /// Is there a variable of that name?
+    /// errors   none
+    /// cost     O(log variables)
     bool has(std::string const& name) const { return entries_.contains(name); }
     /// In the order of their names.
     std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }
 
     /// A variable: an alias of what was added.
     /// errors   GraphError if there is none of this name; TypeError if it is no V
+    /// cost     O(log variables), of a SelectedRows one look at its rows; an entry without memory of its own is copied
     template <class V = CheckpointEntry>
     V get(std::string const& name) const {
         static_assert(checkpointed<V>,

@@ -45,6 +45,7 @@ class CheckpointChain {
 public:
     /// errors   ShapeError if there is no file; FormatError if the first is a delta, or another one is no delta to the one before it; as
     ///          CheckpointFile
+    /// cost     as CheckpointFile, for each
     explicit CheckpointChain(std::initializer_list<std::string> paths)
         : CheckpointChain(std::span(paths.begin(), paths.size())) {}
     explicit CheckpointChain(std::span<std::string const> paths) {
@@ -70,6 +71,7 @@ public:
     std::uint64_t id() const noexcept { return files_.back().id(); }
 
     /// The names of all variables, ascending.
+    /// errors   as CheckpointFile::names
     /// cost     O(variables of all files)
     std::vector<std::string> names() const {
         std::set<std::string> all;

@@ -29,6 +29,7 @@ struct CheckpointEntry {
     std::shared_ptr<void const> memory;   ///< keeps the elements alive, if it is there
 
     /// errors   FormatError if the parts do not fit together
+    /// cost     O(levels); elements of bool and row numbers are read once
     void check() const {
         detail::CheckpointRecord record{desc, type_name, element_size, {}};
         for (std::size_t l = 0; l < lod.levels(); ++l) record.sections.push_back({0, lod[l].size_bytes(), 0});

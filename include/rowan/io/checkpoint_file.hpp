@@ -48,6 +48,7 @@ public:
 
     /// How many variables there are, and their names, ascending.
     std::size_t size() const noexcept { return state_->places.size(); }
+    /// errors   std::bad_alloc
     /// cost     O(variables)
     std::vector<std::string> names() const {
         std::vector<std::string> names;
@@ -55,9 +56,12 @@ public:
         return names;
     }
     /// Is there a variable of that name?
+    /// errors   std::bad_alloc
+    /// cost     O(log variables) descriptors, which are decoded
     bool has(std::string_view name) const { return state_->find(name) != size(); }
 
     /// errors   GraphError if there is no variable of this name
+    /// cost     as has
     VarDesc desc(std::string_view name) const { return record(name).desc; }
 
     /// errors   FormatError if there is a program that cannot be decoded
@@ -86,6 +90,7 @@ public:
 
     /// Reads the elements of a variable into memory that is there already.
     /// errors   as load; ShapeError if `to` has another size. If the file is damaged, some elements may have been written.
+    /// cost     one pass over the elements' bytes, on several threads, which go where they are wanted
     void load_into(std::string_view name, std::span<std::byte> to) const {
         auto const r = record(name);
         if (to.size() != r.elements().bytes) {
@@ -108,6 +113,7 @@ public:
     }
 
     /// What is in the file: a line for all and one for each variable.
+    /// errors   std::bad_alloc
     /// cost     O(length of the text); elements are not read
     std::string describe() const {
         auto const& h = state_->header;

@@ -211,10 +211,10 @@ M* to_dlpack(Tensor<T> const& tensor) {
 /// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
 /// stay the caller's.
 /// shapes   those that the producer says
+/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
 /// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
 ///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
 ///          or no size; for those that are strided or read-only there is copy_dlpack
-/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
 /// cost     no copy
 template <class T, dlpack::managed M>
 Tensor<T> from_dlpack(M* managed) {

@@ -72,6 +72,7 @@ class NpyFolder {
 public:
     /// Looks at the names. The files are read when they are asked for.
     /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
+    /// cost     O(names * log names), and one question to the system for each
     explicit NpyFolder(std::string path) : path_(std::move(path)) {
         std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
         if (folder == nullptr) detail::throw_io("open", path_);
@@ -93,12 +94,14 @@ public:
 
     /// The tensor of that name.
     /// errors   Error if there is none; those of load_npy
+    /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
         return load_npy<T>(file(name));
     }
 
     /// errors   Error if there is no tensor of that name; those of describe_npy
+    /// cost     as describe_npy
     NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
 
 private:

@@ -19,6 +19,7 @@ public:
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
     /// The same with levels.
+    /// errors   std::bad_alloc
     /// cost     one allocation, and what a copy costs
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
@@ -26,6 +27,8 @@ public:
     }
 
     /// An alias of the value.
+    /// errors   std::bad_alloc
+    /// cost     O(1), one allocation
     Value value() const { return value_->share(); }
 
 private:

@@ -66,6 +66,7 @@ public:
 
     /// Gradients of other types, such as one of the user's.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
     /// cost     O(types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>) {
@@ -79,6 +80,7 @@ public:
 
     /// Adds the operators to a scope and puts what they give in the place of the gradients.
     /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
+    /// cost     one operator for each gradient, or one for all together
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
         if (kinds_.empty()) return;
         std::size_t const size = together_ ? gradients.size() : 1;

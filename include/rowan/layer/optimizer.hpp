@@ -119,6 +119,7 @@ public:
 
     /// Parameters of other types, such as one of the user's.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
     /// cost     O(types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>) {
@@ -142,7 +143,8 @@ public:
     };
 
     /// Adds the operator that changes a parameter, and its states, to a scope.
-    /// errors   TypeError if it has elements of another type than this optimizer is for
+    /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
+    /// cost     O(types), and an operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const {
         for (auto const& [wire, make] : kinds_) {
             if (wire == g.parameter->spec().dtype) return make(scope, g);

@@ -18,6 +18,7 @@ namespace rowan::inline v0 {
 class Parameters {
 public:
     /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
         return find(name).get<LoDTensor<T, Device>>().value();
@@ -25,6 +26,7 @@ public:
 
     /// The value of that name, of any kind.
     /// errors   GraphError if there is none of that name
+    /// cost     O(log variables)
     Value const& find(std::string_view name) const {
         auto const found = values_.find(name);
         if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
@@ -33,6 +35,8 @@ public:
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
     /// Gives that name a value, in the place of the one that it had.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.

@@ -33,8 +33,8 @@ private:
 
 /// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// shapes   those of the operator
 /// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
+/// shapes   those of the operator
 /// errors   what the operator's infer says of inputs that do not fit
 /// cost     an operator in the net; when that runs, what its `run` costs
 template <class Op, class Device, class... T>

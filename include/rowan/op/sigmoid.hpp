@@ -44,9 +44,9 @@ Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
 }
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
+/// shapes   out [...], out_grad the same -> the same
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-/// shapes   out [...], out_grad the same -> the same
 template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);

@@ -56,8 +56,8 @@ LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t
 
 /// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
 /// to the last one. Their rows are aliases of those of x.
-/// errors   ShapeError if count is less than 1
 /// shapes   x of m sequences, or rows -> min(count, m) batches
+/// errors   ShapeError if count is less than 1
 /// cost     O(offsets of x), no rows copied
 template <class T, class Device, std::integral N>  // so that braces are sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
@@ -77,8 +77,8 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
 
 /// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
 /// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
-/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
 /// shapes   sizes [parts] -> as many batches
+/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
 /// cost     O(offsets of x), no rows copied
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {

@@ -91,6 +91,7 @@ public:
 
     /// Takes the lengths of the sequences of each level.
     /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
+    /// cost     one block for all offsets, and one pass
     static Lod from_lengths(std::initializer_list<Ids<>> levels) {
         return from_lengths(std::span(levels.begin(), levels.size()));
     }
@@ -142,6 +143,8 @@ public:
     }
 
     /// How many sequences a level has.
+    /// errors   IndexError if level is not in [0, levels())
+    /// cost     O(1)
     std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
 
     /// How many rows the last level covers; 0 without levels.
@@ -158,6 +161,7 @@ public:
     }
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// errors   std::bad_alloc
     /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const {
         std::vector<std::vector<std::int64_t>> rows(levels_);
@@ -171,6 +175,7 @@ public:
 
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
+    /// cost     O(levels): offsets are shared
     Lod slice_levels(std::size_t begin, std::size_t end) const {
         detail::check_range("slice_levels", begin, end, levels_);
         Lod lod;
@@ -181,13 +186,17 @@ public:
         return lod;
     }
 
+    /// Is there such a level?
     /// errors   IndexError if level is not in [0, levels())
+    /// cost     O(1)
     void check_level(std::size_t level) const {
         if (level >= levels_)
             throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
     }
 
+    /// Do the levels fit a batch of so many rows?
     /// errors   LodError unless there are no levels or the last ends with `rows`
+    /// cost     O(1)
     void check_rows(std::size_t rows) const {
         if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
         throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),

@@ -125,6 +125,7 @@ public:
     /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
     /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
+    /// errors   none, on a device as Tensor::from_shape
     /// cost     O(1), on a device a copy
     auto elements() const {
         if constexpr (detail::is_cpu<Device>) {
@@ -134,6 +135,7 @@ public:
         }
     }
     /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
+    /// errors   as elements
     /// cost     O(1), on a device a copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;

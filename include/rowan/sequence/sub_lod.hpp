@@ -36,8 +36,8 @@ inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std:
 }
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
-/// errors   as sub_lod
 /// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
+/// errors   as sub_lod
 /// cost     as sub_lod; no rows are copied
 template <class T, class Device>
 LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,

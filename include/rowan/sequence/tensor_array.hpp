@@ -86,6 +86,7 @@ public:
     }
 
     /// An array whose slots are aliases of these. Slots that are written later differ.
+    /// errors   std::bad_alloc
     /// cost     O(slots)
     TensorArray share() const {
         TensorArray alias;
@@ -119,6 +120,7 @@ public:
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
     /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
+    /// cost     O(1) shared, else one copy; of slots that lie in one block O(slots) once
     template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true) {
         value.check();
@@ -141,6 +143,7 @@ public:
 
     /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
     /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
+    /// cost     one read of both and one write; as write for the first
     template <std::same_as<LoDTensor<T, Device>> L>
     void accumulate(std::size_t index, L const& value) {
         if (!written(index)) return write(index, value, false);
@@ -162,6 +165,7 @@ public:
 
     /// Makes slot `index` one that was never written.
     /// errors   IndexError if there is no such slot or it was never written
+    /// cost     O(1); of slots that lie in one block O(slots) once
     void erase(std::size_t index) {
         check_written(index);
         make_slots();
@@ -183,6 +187,7 @@ public:
     /// All slots as one tensor, along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
+    /// cost     one read and one write of every element
     Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
     Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const {
         std::vector<std::int64_t> all(size());
@@ -208,6 +213,7 @@ public:
     /// order and blocks of 64, or zeros if there are none.
     /// shapes   indices [k], out_grad [k, ...] -> slots [...]
     /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
+    /// cost     one read of out_grad and one write of the slots; beside them O(indices + size)
     static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
         return gather_grad(Device{}, indices, out_grad, size);
     }
@@ -222,6 +228,7 @@ public:
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
     /// errors   IndexError if the tensor has no such dim
+    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
     static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) {
         return unstack(Device{}, tensor, axis);
     }
@@ -235,6 +242,7 @@ public:
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
+    /// cost     one read and one write of the value, to one block; a sort of the indices
     void scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
         Device const exec = detail::exec_of(value);
         detail::HostIds<Device> const on_host(exec, indices);
@@ -264,6 +272,7 @@ public:
     /// All slots one after the other, along their first dim. LoD is left out.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
     /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
+    /// cost     one read and one write of every element; 8 bytes for each slot while it works
     Tensor<T, Device> concat() const { return concat(Device{}); }
     Tensor<T, Device> concat(Device const& exec) const {
         check_all_written();
@@ -284,6 +293,7 @@ public:
 
     /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
     /// errors   LodError if a length is negative or they do not add up to the rows
+    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
     static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths) {
         detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
         LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
@@ -312,6 +322,7 @@ public:
     }
     /// The same into *steps and *map.
     /// errors   Error if one of them is null
+    /// cost     as above
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<Device>* map) {
         if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
@@ -322,6 +333,7 @@ public:
 
     /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
     /// errors   ShapeError if the map belongs to other sequences
+    /// cost     as above, but for the map
     static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
         return unpack(Device{}, input, map);
     }

@@ -42,6 +42,7 @@ public:
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
+    /// errors   ValueError if exec.threads is negative
     /// cost     as above, O(n) for a merged one
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {

@@ -73,6 +73,7 @@ public:
 
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
+    /// cost     O(1)
     shape_type shape() const {
         if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         shape_type shape = value_.shape();
@@ -84,7 +85,8 @@ public:
     bool merged() const noexcept { return merged_; }
 
     /// An alias: the same rows, with a value that sees the same elements.
-    /// cost     O(1)
+    /// errors   std::bad_alloc
+    /// cost     O(rows): their numbers are copied, elements are not
     SelectedRows share() const {
         SelectedRows alias;
         alias.rows_ = rows_;

@@ -31,7 +31,9 @@ namespace rowan::inline v0 {
 ///     touched.clear();
 class TouchedRows {
 public:
+    /// No row of a table of this height.
     /// errors   ShapeError if height is negative
+    /// cost     O(height / 64)
     explicit TouchedRows(Height height)
         : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
 
@@ -73,6 +75,7 @@ public:
 
     /// Adds rows, in any order and also again.
     /// errors   IndexError if one is not in [0, height)
+    /// cost     two passes over the rows
     void add(Ids<> rows) {
         detail::check_ids(Cpu{}, "rows", rows, height_);
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -82,10 +85,13 @@ public:
     }
 
     /// Rows in the memory of another device, which are waited for.
+    /// errors   as above, and those of to_host
+    /// cost     as above, and one copy to the host, which is waited for
     template <id_type I, class Device>
     requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
 
     /// All of them, ascending.
+    /// errors   std::bad_alloc
     /// cost     O(height / 64 + rows)
     std::vector<std::int64_t> rows() const {
         std::size_t count = 0;
@@ -102,6 +108,7 @@ public:
     /// These rows of a table, as they are now.
     /// shapes   table [height, ...]
     /// errors   ShapeError if the table has another height
+    /// cost     O(height / 64), and one read and one write of these rows
     template <class T, class Device>
     SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
         detail::check_height("table", table, height_);

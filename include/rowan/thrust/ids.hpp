@@ -33,6 +33,7 @@ public:
     requires std::constructible_from<Ids<Cpu>, R const&> Ids(R const& ids) : host_(ids) {}
 
     /// Ids of the tensor's shape, in the memory of the device.
+    /// errors   none
     /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I, Device> const& ids) : on_device_(true), size_(ids.size()), shape_(ids.shape()) {
@@ -61,6 +62,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
         if (!on_device_) return host_.bytes();

@@ -100,6 +100,7 @@ public:
     RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
+    /// errors   as Tensor::from_shape; IndexError as above, if somebody changed the rows
     /// cost     as above, O(n) for a merged one
     template <class T>
     RowPlan(Device const& exec, SelectedRows<T, Device> const& g) {
@@ -138,6 +139,8 @@ public:
     /// In the memory of the device, as the following two.
     Tensor<std::int64_t, Device> positions() const { return memory_.slice(0, size_); }
     /// Ascending and unique. Waits for how many they are.
+    /// errors   those of synchronize
+    /// cost     one wait for the device
     Tensor<std::int64_t, Device> rows() const { return memory_.slice(2 * size_, 2 * size_ + count(memory_.device())); }
     /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Waits for how many rows there are.
     /// errors   those of synchronize

@@ -60,6 +60,7 @@ public:
 
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
+    /// cost     O(1)
     shape_type shape() const {
         if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         shape_type shape = value_.shape();
@@ -71,6 +72,7 @@ public:
     bool merged() const noexcept { return merged_ || rows_.size() == 0; }
 
     /// An alias: the same rows, with a value that sees the same elements.
+    /// errors   none
     /// cost     O(1)
     SelectedRows share() const {
         return detail::SelectedRowsAccess::adopt(height_, rows_.share(), value_.share(), merged_);

@@ -41,6 +41,8 @@ public:
     Tensor() : shape_{0} {}  ///< the shape [0]
 
     /// `{{1, 2}, {3, 4}}`, as on the host, copied to the device.
+    /// errors   as on the host; as from_shape
+    /// cost     as on the host, and one copy of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list) : Tensor(Device{}, Tensor<T, Cpu>(list)) {}
 
     /// A copy of a tensor of the host.
@@ -53,6 +55,7 @@ public:
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
     /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; CudaError or std::bad_alloc
     ///          where there is not as much memory
+    /// cost     one block of the pool, enqueued; the elements are not touched
     static Tensor from_shape(shape_type const& shape) { return from_shape(Device{}, shape); }
     static Tensor from_shape(Device const& exec, shape_type const& shape) {
         check_rank(shape.size());
@@ -71,6 +74,7 @@ public:
         return t;
     }
     /// The same with zeros.
+    /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return zeros(Device{}, shape); }
     static Tensor zeros(Device const& exec, shape_type const& shape) {
@@ -101,6 +105,7 @@ public:
 
     /// May a call on `exec` use the tensor?
     /// errors   CudaError if the stream, or the tensor, is another GPU's than the current one
+    /// cost     some questions to CUDA, none for other systems
     void check(Device const& exec) const {
         if (size() == 0) return;
         detail::ThrustSystem<System>::check(exec);
@@ -112,6 +117,7 @@ public:
 
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
+    /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const {
         if (shape_.size() == 0) throw ShapeError("tensor rank", "0", "at least 1");
         detail::check_range("slice", begin, end, shape_[0]);
@@ -122,6 +128,7 @@ public:
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
+    /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const {
         check_rank(shape.size());
         if (detail::checked_size("reshaped", shape, sizeof(T)) != size()) {
