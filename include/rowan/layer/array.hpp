@@ -41,8 +41,8 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 
 /// Slot `index` of the array.
 /// shapes   index [1] -> that of the slot
-/// errors   when the net runs, IndexError if there is no such slot or it was never written
-/// cost     O(1): an alias of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index has not one element
+/// cost     O(1), and on a device a wait for the index: an alias of the slot
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using code = rowan::detail::array_code<T, Device>;
@@ -51,8 +51,9 @@ Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Devic
 
 /// The array with x in slot `index`; it grows as needed.
 /// shapes   index [1], x as the slots
-/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative
-/// cost     O(1) where nothing else reads the array before, else O(slots): elements are never copied
+/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative,
+///          ShapeError if it has not one element
+/// cost     O(1), and on a device a wait for the index, where nothing else reads the array before, else O(slots): elements are never copied
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {

@@ -32,7 +32,7 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 
 /// A row for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   when the net runs, as rowan::lookup_table
+/// errors   as embedding_table, if the table is made here; when the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
@@ -45,7 +45,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
-/// errors   ShapeError if ids have no levels; when the net runs, as rowan::lookup_bag
+/// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
+///          rowan::lookup_bag
 /// cost     as rowan::lookup_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {

@@ -17,9 +17,9 @@ namespace rowan::inline v0 {
 /// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
 /// is waited for; parameters in the memory of the host are copied there, every time.
 /// shapes   those of predict, with the dims of the batch
-/// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
-///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
-///          of another net; else as Net::run
+/// errors   GraphError if no operator makes predict, the batch or the parameters lack a variable, or the batch brings one that no
+///          layer::data has declared; TypeError and ShapeError if the batch brings another element type, rank, dim or number of levels than
+///          declared, or the parameters are of another net; else as Net::run
 /// cost     that of the operators that predict needs, and of tracing the net
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,

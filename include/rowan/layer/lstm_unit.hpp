@@ -18,7 +18,8 @@ using LstmOptions = CellOptions;
 /// PyTorch's transposed.
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
 /// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
-/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
+/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps; the state is
+///          copied when it is split, and when output and cell are joined
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);

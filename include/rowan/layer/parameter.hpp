@@ -77,7 +77,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
 /// seed that follows from its place in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK
+/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope has that name already
 /// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {

@@ -201,8 +201,9 @@ namespace rowan::inline v0::layer {
 /// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
 /// in one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
-///          has no size; TypeError if a first state has elements of another type
+/// errors   ShapeError if x has no levels, a first state is no matrix, or the states after a step are not as many or have another shape;
+///          ValueError if there is no such level, or a memory has no size or both a size and a first state; TypeError if a first state has
+///          elements of another type
 /// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
 ///          the states of all steps are kept
 template <class State = void, class T, class Device, class F>

@@ -45,6 +45,8 @@ struct ExponentialDecay {
     std::int64_t steps = 1000;  ///< how many
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
     double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
@@ -54,6 +56,8 @@ struct StepDecay {
     std::int64_t steps = 1000;  ///< how many
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
     double operator()(std::int64_t step) const {
         static_cast<void>(rowan::detail::part_of_steps(step, steps));
         return rowan::detail::power(rate, step / steps);
@@ -66,6 +70,8 @@ struct CosineDecay {
     double least = 0;           ///< from there on
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
     double operator()(std::int64_t step) const {
         double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
         return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
@@ -79,6 +85,8 @@ struct Warmup {
     Schedule then = ConstantRate{};  ///< what comes after it
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), and what `then` costs
     double operator()(std::int64_t step) const {
         double const part = rowan::detail::part_of_steps(step + 1, steps);
         return step < steps ? part * then(0) : then(step - steps);

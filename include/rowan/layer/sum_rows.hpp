@@ -8,7 +8,7 @@ namespace rowan::inline v0::layer {
 
 /// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
 /// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has no rows
+/// errors   ShapeError if x has rank 0
 /// cost     as rowan::sum_rows, when the net runs
 template <class T, class Device>
 Var<T, Device> sum_rows(Var<T, Device> const& x) {

@@ -58,10 +58,13 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 /// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds. On a device every batch is waited for
 /// once, for its cost; bad ids are found then. What is returned is in the device's memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable or brings one that
-///          no layer::data has declared; TypeError and ShapeError if it brings another element type, rank, dim or number of levels than
-///          declared; ValueError if the cost of a batch is not finite, or an optimizer refuses one of its options. The parameters are
-///          then as they were before that batch, all of them, and stay with the variables
+/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, options.optimizers names no parameter, there is a
+///          schedule for an optimizer without a learning rate, or a batch does not bring a variable or brings one that no layer::data has
+///          declared;
+///          TypeError if a parameter or its gradient has elements that no optimizer or clip is for; TypeError and ShapeError if a batch
+///          brings another element type, rank, dim or number of levels than declared, or no rows; ShapeError if the cost is not one
+///          number; ValueError if the cost of a batch or the schedule's factor is not finite, or an optimizer refuses one of its options.
+///          The parameters are then as they were before that batch, all of them, and stay with the variables
 /// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,

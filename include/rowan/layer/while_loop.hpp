@@ -119,9 +119,10 @@ namespace rowan::inline v0::layer {
 /// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
 /// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
 /// shapes   those of the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; when the net runs, ValueError after
-///          options.max_iterations
-/// cost     a gradient keeps what it needs of every iteration; without one, memory does not grow with their number
+/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; ValueError if options.max_iterations is
+///          negative; when the net runs, ValueError after so many, and ShapeError if the condition has not one element
+/// cost     those of the layers of an iteration, and on a device a wait for each condition; a gradient keeps what it
+///          needs of every iteration; without one, memory does not grow with their number
 template <class Condition, class Body, class... State>
 std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
                                 WhileOptions const& options = {}) {

@@ -27,7 +27,7 @@ SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
 /// A copy in the memory of the host.
 /// shapes   x [...] -> [...]
 /// errors   those of synchronize(exec): an IndexError of a call before it, a CudaError
-/// cost     waits for what was enqueued before it on `exec`, or on the stream that x was made on
+/// cost     one copy of the elements; waits for what was enqueued before it on `exec`, or on the stream that x was made on
 template <detail::thrust_device D, class T>
 Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
     auto host = Tensor<T>::from_shape(x.shape());

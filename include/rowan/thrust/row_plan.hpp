@@ -95,7 +95,8 @@ public:
     RowPlan() = default;
 
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError as the constructor of SelectedRows
-    /// cost     a radix sort of n pairs by the bits that height needs, enqueued; 40 bytes per row stay, as much again while it works
+    /// cost     a radix sort of n pairs by the bits that height needs, enqueued; 32 bytes per row stay; while it works 8 more, 16 for a
+    ///          height beyond 2^32, and what the sort itself takes
     RowPlan(Device const& exec, Ids<Device> rows, Height height) : RowPlan(exec, "rows", rows, height) {}
     RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
 

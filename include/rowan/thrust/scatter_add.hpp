@@ -24,6 +24,7 @@ void add_planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>>
 
 /// As on the host, but that duplicates are summed first, in the order of merge, and their sum is added: one thread after the other
 /// would wait for a row that is named often. Where a row is named once these are the host's bits.
+/// cost     a RowPlan, of a merged gradient without a sort, then every row of src read once and every row of dst touched read and written
 template <class T, class U, class System>
 void scatter_add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>>& dst,
                  std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<U, ThrustDevice<System>> const& src) {

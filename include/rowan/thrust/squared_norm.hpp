@@ -69,7 +69,7 @@ S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> co
 
 /// As on the host, with the host's bits. Waits for the number.
 /// errors   those of synchronize
-/// cost     as on the host; the sums of duplicates lie in memory for a while
+/// cost     as on the host; 17 numbers for each row, and the sums of duplicates, lie in memory for a while
 template <class T, class System>
 detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                               Tensor<T, ThrustDevice<System>> const& value) {

@@ -7,6 +7,7 @@
 namespace rowan::inline v0 {
 
 /// As on the host, but that duplicates are summed first, as by scatter_add on a device.
+/// cost     one write of zeros, and a scatter_add
 template <class T, class System>
 Tensor<T, ThrustDevice<System>> to_dense(ThrustDevice<System> const& exec,
                                          SelectedRows<T, ThrustDevice<System>> const& g) {
