@@ -54,6 +54,7 @@ def paste(headers, name, lines, seen, path=()):
     own = []
     depth = 0
     begun = False  # code that is no include
+    needed = False  # there is code that stays
     dropped = False
     for line, code in headers[name]:
         depth += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
@@ -70,10 +71,11 @@ def paste(headers, name, lines, seen, path=()):
         elif line or not dropped or own[-1:] not in ([], [""]):  # two blank lines around what is dropped are one
             own.append(line)
             dropped = dropped and not line
+            needed = needed or bool(code)
         if include and not depth:
             seen.add(code)
         begun = begun or (code and not include and code != "#pragma once")
-    if begun:
+    if needed:
         lines += [*own, ""]
 
 

@@ -64,6 +64,12 @@ with tempfile.TemporaryDirectory() as temporary:
     }, f"{others}int b;\n\n"
        "#include <string>\n#ifdef X\n#include <vector>\n#include <map>\n#endif\nint a;\n")
 
+    makes("what a header that has nothing else includes", {
+        "a": "#include <rowan/b.hpp>\n#include <rowan/c.hpp>\n#include <vector>\nstd::vector<int> a;\n",
+        "b": "// rowan/b.hpp: b.\n#pragma once\n\n#include <rowan/version.hpp>\n\n#include <vector>\n",
+        "c": "// rowan/c.hpp: c.\n#pragma once\n\n#include <rowan/b.hpp>\n#include <vector>\n",
+    }, "// rowan/b.hpp: b.\n\n#include <vector>\n\nstd::vector<int> a;\n")
+
     text = """\
 /*
 #include <rowan/nowhere.hpp>
