@@ -64,13 +64,43 @@ Tensor<T> tensor_of(std::string const& name, py::array const& array) {
     return tensor;
 }
 
+// Characters are not the elements that are meant.
+py::sequence sequence_of(std::string const& name, py::handle given, std::string const& expected) {
+    if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given) || py::isinstance<py::bytes>(given))
+        throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
+    return py::reinterpret_borrow<py::sequence>(given);
+}
+
+Lod lod_of(std::string const& name, py::handle given) {
+    std::string const expected = "a list of whole numbers for each level";
+    std::vector<std::vector<std::int64_t>> levels;
+    for (auto const& level : sequence_of(name, given, expected))
+        levels.push_back(whole_numbers_of(name + "[" + std::to_string(levels.size()) + "]", level, expected));
+    return Lod(levels);
+}
+
 }  // namespace
+
+std::int64_t whole_number_of(std::string const& name, py::handle given, std::string const& expected) {
+    if (PyIndex_Check(given.ptr()) == 0) throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
+    auto const number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
+    std::int64_t const whole = number ? PyLong_AsLongLong(number.ptr()) : -1;
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // OverflowError, or what __index__ raised
+    return whole;
+}
+
+std::vector<std::int64_t> whole_numbers_of(std::string const& name, py::handle given, std::string const& expected) {
+    std::vector<std::int64_t> list;
+    for (auto const& element : sequence_of(name, given, expected))
+        list.push_back(whole_number_of(name + "[" + std::to_string(list.size()) + "]", element, expected));
+    return list;
+}
 
 rowan::Value value_of(std::string const& name, py::handle given) {
     Lod lod;
     if (py::isinstance<py::tuple>(given) && py::len(given) == 2) {
         auto const pair = py::reinterpret_borrow<py::tuple>(given);
-        lod = Lod(pair[1].cast<std::vector<std::vector<std::int64_t>>>());
+        lod = lod_of(name + ".lod", pair[1]);
         given = pair[0];
     }
     std::string const known =

@@ -9,12 +9,23 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace python {
 
+/// What has a whole number: Python's int, NumPy's, and all else with __index__.
+/// errors   TypeError, which says that `name` should be what was expected
+std::int64_t whole_number_of(std::string const& name, pybind11::handle given, std::string const& expected);
+
+/// A list, a tuple, an array or another sequence of them.
+/// errors   TypeError as above
+std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::handle given,
+                                           std::string const& expected);
+
 /// The elements of an array, or of a pair of an array and its lod: a list of offsets for each level. The array lives as long as a tensor
 /// sees its elements.
-/// errors   TypeError if it is neither or has elements that rowan has not; ShapeError if it is not compact in C's order; LodError
+/// errors   TypeError if it is neither, has elements that rowan has not, or an offset is no whole number; ShapeError if it is not compact
+///          in C's order; LodError
 rowan::Value value_of(std::string const& name, pybind11::handle given);
 
 /// The values of a batch: a dict of what value_of takes.

@@ -142,7 +142,14 @@ std::vector<VariablePtr> all_of(OperatorPtr const& op, std::vector<Variable*> co
 /// While it is entered, another scope is this thread's default scope.
 struct ScopeGuard {
     ScopePtr scope;
-    void swap() { default_scope().swap(scope); }
+    std::vector<ScopePtr> before{};  // one for each time that it is entered
+
+    void enter() { before.push_back(std::exchange(default_scope(), scope)); }
+    void exit() {
+        if (before.empty()) throw rowan::GraphError("ScopeGuard: it is left more often than entered");
+        default_scope() = std::move(before.back());
+        before.pop_back();
+    }
 };
 
 /// A net, which keeps the scope that it is in.
@@ -191,9 +198,9 @@ void bind_graph(py::module_& m) {
         .def_property_readonly("parent", [](ScopePtr const& s) { return ScopePtr(s, s->parent()); });
     m.def("default_scope", [] { return default_scope(); });
     py::class_<ScopeGuard>(m, "ScopeGuard")
-        .def(py::init<ScopePtr>(), py::arg("scope").none(false))
-        .def("__enter__", &ScopeGuard::swap)
-        .def("__exit__", [](ScopeGuard& guard, py::args const&) { guard.swap(); });
+        .def(py::init([](ScopePtr const& scope) { return ScopeGuard{scope}; }), py::arg("scope").none(false))
+        .def("__enter__", &ScopeGuard::enter)
+        .def("__exit__", [](ScopeGuard& guard, py::args const&) { guard.exit(); });
     m.def("variable", &variable, py::arg("scope").none(false), py::arg("name") = "", py::arg("label") = py::none(),
           py::arg("shape") = py::none(), py::arg("dtype") = "float32", py::arg("lod_level") = 0,
           py::arg("init") = py::none());

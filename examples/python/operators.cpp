@@ -1,4 +1,5 @@
 // examples/python/operators.cpp: operators by name, the recurrent layer, and files that name operators.
+#include "arrays.hpp"
 #include "handles.hpp"
 #include "settle.hpp"
 
@@ -10,16 +11,21 @@
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/forward_ops.hpp>
+#include <rowan/op/gradients.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -31,14 +37,45 @@ namespace {
 
 using rowan::GraphError, rowan::Parameters, rowan::Scope, rowan::UNK, rowan::Variable;
 
-rowan::AttributeValue attribute_of(std::string const& name, py::handle given) {
-    if (py::isinstance<py::bool_>(given)) return given.cast<bool>();
-    if (py::isinstance<py::int_>(given)) return given.cast<std::int64_t>();
-    if (py::isinstance<py::float_>(given)) return given.cast<double>();
-    if (py::isinstance<rowan::Pool>(given)) return static_cast<std::int32_t>(given.cast<rowan::Pool>());
-    if (py::isinstance<rowan::Reduction>(given)) return static_cast<std::int32_t>(given.cast<rowan::Reduction>());
-    if (py::isinstance<py::list>(given)) return given.cast<std::vector<std::int64_t>>();
-    throw rowan::TypeError(name, py::str(py::type::of(given)), "a bool, int, float, Pool, Reduction or list of int");
+/// What a descriptor holds of an attribute whose type is M.
+template <class M>
+rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& name, py::handle given) {
+    auto const refuse = [&](std::string const& expected) {
+        throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
+    };
+    if constexpr (std::is_enum_v<M>) {
+        if (!py::isinstance<M>(given)) refuse(py::str(py::type::of<M>()));
+        return static_cast<std::int32_t>(given.cast<M>());
+    } else if constexpr (std::is_floating_point_v<M>) {
+        double const number = PyFloat_AsDouble(given.ptr());  // of all that has __float__ or __index__
+        if (PyErr_Occurred() == nullptr) return static_cast<M>(number);
+        PyErr_Clear();
+        refuse("a number");
+        return number;
+    } else if constexpr (std::is_integral_v<M>) {
+        return whole_number_of(name, given, "a whole number");
+    } else {
+        return whole_numbers_of(name, given, "a list of whole numbers");
+    }
+}
+template <class M>
+rowan::AttributeValue attribute_of(std::type_identity<std::optional<M>>, std::string const& name, py::handle given) {
+    return attribute_of(std::type_identity<M>(), name, given);
+}
+
+/// As the operator has it; something that make_operator refuses if it has none of that name.
+rowan::AttributeValue attribute_of(std::string const& type, std::string const& name, py::handle given) {
+    rowan::AttributeValue value;
+    rowan::forward_ops::dispatch(type, [&](auto op) {
+        using A = rowan::attributes_of<decltype(op)>;
+        if constexpr (requires { A::fields; }) {
+            auto const attempt = [&]<class M>(rowan::field<A, M> const& field) {
+                if (field.name == name) value = attribute_of(std::type_identity<M>(), name, given);
+            };
+            std::apply([&](auto const&... field) { (attempt(field), ...); }, A::fields);
+        }
+    });
+    return value;
 }
 
 // ---- fc, which knows the dims of its parameters
@@ -82,24 +119,36 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
         if (v->role() != rowan::Role::temporary || !v->writers().empty()) refuse("has a value from elsewhere");
         if (std::ranges::count(write, v) > 1) refuse("is written twice");
     }
-    bool const shapes = name == "fc" && read.size() == 3 && is_bare(*read[1]) && is_bare(*read[2]);
+    bool const shapes =
+        name == "fc" && read.size() == 3 && is_bare(*read[1]) && is_bare(*read[2]) && read[1] != read[2];
     std::optional<std::int64_t> output_size;
     rowan::OpDesc desc{.type = name};
     for (auto const& [key, given] : attributes) {
         std::string const attribute = py::str(key);
         if (given.is_none()) continue;  // as if it were left out
         if (shapes && attribute == "output_size") {
-            output_size = given.cast<std::int64_t>();
+            output_size = whole_number_of("fc: output_size", given, "a whole number");
         } else {
-            desc.attrs.push_back({attribute, attribute_of(attribute, given)});
+            desc.attrs.push_back({attribute, attribute_of(name, attribute, given)});
         }
     }
-    if (shapes) shape_fc(*read[0], *read[1], *read[2], output_size);
     std::vector<Variable*> inputs;
     for (VariablePtr const& v : read) inputs.push_back(v.get());
-    rowan::Operator& made = rowan::make_operator<rowan::forward_ops, rowan::Cpu, float>(scope, desc, inputs);
-    if (write.size() > made.outputs.size())
-        throw GraphError("operator " + name + " has no more than " + std::to_string(made.outputs.size()) + " results");
+    auto const make = [&](Scope& in, std::vector<Variable*> variables) -> rowan::Operator& {
+        if (shapes) shape_fc(*variables[0], *variables[1], *variables[2], output_size);
+        return rowan::make_operator<rowan::forward_ops, rowan::Cpu, float>(in, desc, variables);
+    };
+    {  // what is refused is refused in a scope that goes
+        Scope trial(scope);
+        auto tried = inputs;
+        for (std::size_t i = 1; shapes && i < 3; ++i)
+            tried[i] = &trial.new_var("", rowan::tensor_spec<float>({}), rowan::Role::parameter);
+        std::size_t const results = make(trial, tried).outputs.size();
+        trial.forget_readers();
+        if (write.size() > results)
+            throw GraphError("operator " + name + " has no more than " + std::to_string(results) + " results");
+    }
+    rowan::Operator& made = make(scope, inputs);
     for (std::size_t i = 0; i < write.size(); ++i) scope.write_to(made, i, *write[i]);
     return {read[0], &made};
 }

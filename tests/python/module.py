@@ -75,6 +75,15 @@ with Fresh():
     refused(ValueError, "ndim is 9, expected in [0, 8]", give, numpy.ones((1,) * 9, "f4"))
     refused(ValueError, "lod[0][2] = 6", give, (floats(5, 2), [[0, 2, 6]]))
     refused(ValueError, "lod[0][1] = -1", give, (floats(5, 2), [[0, -1, 5]]))
+    v.value = floats(5, 2), (numpy.array([0, 2, 5], "i4"),)
+    assert v.value[1] == [[0, 2, 5]]
+    for levels, where, what in (("abc", "", "str"), (3, "", "int"), (["abc"], "[0]", "str"), ([0, 5], "[0]", "int"),
+                                ([[0, 1.5, 5]], "[0][1]", "float"), ([[0, None]], "[0][1]", "NoneType"),
+                                (numpy.array([[0, 5]], "f4"), "[0][0]", "numpy.float32")):
+        sentence = f"v.lod{where} is <class '{what}'>, expected a list of whole numbers for each level"
+        refused(TypeError, sentence, give, (floats(5, 2), levels))
+    refused(OverflowError, "too big", give, (floats(5, 2), [[0, 1 << 70]]))
+    assert v.value[1] == [[0, 2, 5]]
     unaligned = numpy.frombuffer(bytes(9), "u1")[1:].view("f4")
     refused(RuntimeError, "is not a multiple of 4", give, unaligned)
 
@@ -117,7 +126,11 @@ with Fresh():
     refused(RuntimeError, 'there is no operator "fcc"', cpp.operator, "fcc", read=[x], write=[cpp.variable(scope)])
     refused(RuntimeError, "its attribute reduction is missing", layer.apply, "softmax_with_cross_entropy", x, x)
     refused(RuntimeError, "has an attribute that it does not know", layer.apply, "tanh", x, slope=2)
-    refused(TypeError, "slope is <class 'str'>", layer.apply, "tanh", x, slope="2")
+    refused(TypeError, "factor is <class 'str'>, expected a number", layer.apply, "scale", x, factor="2", bias=0)
+    refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.apply, "concat", x, x, axis=1.0)
+    refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)
+    refused(TypeError, "pool is <class 'int'>, expected <class 'rowan_cpp.Pool'>", layer.sequence_pool, x, pool=3)
+    refused(TypeError, "output_size is <class 'float'>, expected a whole number", layer.fc, x, 4.0)
     refused(TypeError, "the inputs of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
     refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
     refused(ValueError, "output_size is -1, expected 0 or more", layer.fc, x, -1)
@@ -134,6 +147,40 @@ with Fresh():
     refused(ValueError, "is -5, expected a count or UNK", cpp.variable, scope, "w", shape=[-5])
     with Fresh():
         refused(RuntimeError, 'the variable "x" is of another scope', layer.tanh, x)
+
+    # What is refused has changed nothing.
+    x, W, b = cpp.variable(scope, "x2", shape=[UNK, 3]), cpp.variable(scope, label="parameter"), cpp.variable(scope, label="parameter")
+    one, two = cpp.variable(scope), cpp.variable(scope)
+    refused(RuntimeError, "operator tanh has no more than 1 results", cpp.operator, "tanh", read=[x], write=[one, two])
+    for read, write, attributes in (([x, W, b], [one], dict(output_size=4, slope=1)), ([x, W, b], [one, two], dict(output_size=4)),
+                                    ([x, W, W], [one], dict(output_size=4)), ([x, W, b], [one], dict(output_size=-4))):
+        try:
+            cpp.operator("fc", read=read, write=write, **attributes)
+        except Exception:
+            assert x.readers == W.readers == b.readers == one.writers == two.writers == [] and W.shape == b.shape == (), attributes
+        else:
+            raise AssertionError(f"this should be refused: {attributes}")
+    op = cpp.operator("fc", read=[x, W, b], output_size=numpy.int32(4), write=[one])
+    assert x.readers == W.readers == b.readers == one.writers == [op] and W.shape == (3, 4) and b.shape == (4,)
+
+    # Numbers are those of Python and of NumPy, and lists are sequences.
+    rows = layer.data("rows", [UNK, 3], lod_level=1)
+    for pad in 2, 2.0, numpy.int64(2), numpy.float32(2):
+        rows.value = floats(2, 3), [[0, 0, 2]]
+        pooled = layer.sequence_pool(rows, pad_value=pad)
+        cpp.Net(pooled).run(scope)
+        assert (pooled.value == [[2, 2, 2], [3, 5, 7]]).all()
+    for sections in (1, 2), [1, 2], numpy.array([1, 2]):
+        assert layer.apply("split", x, sections=sections, axis=numpy.uint8(1)).shape == (UNK, 1)
+
+    # A guard may be entered again while it is.
+    guard, outer = cpp.ScopeGuard(inner), cpp.default_scope()
+    with guard:
+        with guard:
+            assert cpp.default_scope() is inner
+        assert cpp.default_scope() is inner
+    assert cpp.default_scope() is outer
+    refused(RuntimeError, "ScopeGuard: it is left more often than entered", guard.__exit__, None, None, None)
     with cpp.ScopeGuard(inner):
         assert layer.tanh(x).writers[0].reads == [x]  # of a scope around it
 
@@ -242,6 +289,7 @@ with Fresh():
     refused(ValueError, "x.shape() is [16, 2], expected [UNK, 3]", train, whole, {**whole, "x": floats(16, 2)})
     refused(TypeError, "x is LoDTensor<f64>, expected LoDTensor<f32>", train, {**whole, "x": whole["x"].astype("f8")})
     refused(ValueError, "x.strides", train, whole, {**whole, "x": x[:32:2]})
+    refused(TypeError, "x.lod is <class 'str'>, expected a list", train, whole, {**whole, "x": (whole["x"], "abc")})
     refused(ValueError, "x.lod().levels() is 1, expected 0", train, {**whole, "x": (whole["x"], [[0, 16]])})
     refused(ValueError, "the cost mse_0.out_0 is inf", train, {**whole, "y": whole["y"] * numpy.float32(1e38)})
     refused(ValueError, "learning_rate is nan", rowan.train, cost, lambda epoch: batches, layer.Sgd(learning_rate=float("nan")))
