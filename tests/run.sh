@@ -3,7 +3,7 @@
 #   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
 #   clang     the tests and the examples with clang 16 under the address and undefined-behavior sanitizers, warnings are errors
 #   threads   under clang 16's thread sanitizer, tests and examples with the single header alone, for which it is precompiled
-#   single    the single header is current, and compiles and links as C++ and as CUDA; its generator, on small trees of headers
+#   single    the single header is current, compiles and links as C++ and as CUDA, and is enough for the examples; its generator, on small trees
 #   fuzz      every fuzz target for 20 seconds from its corpus, under the sanitizers of the check clang
 #   headers   every public header compiled alone, and two files that include everything linked
 #   cuda      the headers and the tests for CUDA with nvcc; what runs on a GPU where there is one
@@ -123,7 +123,10 @@ threads() {
     fi
 }
 
-single() { both single rowan_single -L '^single$'; }
+single() {
+    both single rowan_single -L '^single$'
+    if has "single, examples" g++; then run single single examples/all; fi
+}
 
 # What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
 fuzz() {
