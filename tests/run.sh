@@ -13,7 +13,7 @@
 #   consume   programs that use rowan in each of the ways that the README shows, the ways that are refused, and what a small program costs
 #   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
 #   conan     Conan, from PyPI, makes the package over Debian's packages, with no remote, and two projects use it
-#   matrix    everything compiled and linked with each compiler and each version of xtensor, Catch2 and nanopb that is here
+#   matrix    programs that use all parts but devices, with each compiler and each version of xtensor, Catch2 and nanopb that is here
 # And one that is run only when it is named, as it downloads 200 MB:
 #   paddle    streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle
 # What this machine cannot do is skipped by name and not counted. The last line counts the tests of all checks.

@@ -1,4 +1,5 @@
-// tests/matrix/versions.cpp: says which versions of the libraries the other tests of this program were compiled with.
+// tests/matrix/versions.cpp: says which versions of the libraries the other tests of this program were compiled with. Calls what the
+// examples that are built with them do not.
 #include <rowan/io.hpp>
 #include <rowan/rowan.hpp>
 
@@ -22,4 +23,18 @@ TEST_CASE("versions", "[matrix]") {
                 "no"
 #endif
     );
+}
+
+TEST_CASE("a table and padding", "[matrix]") {
+    rowan::SelectedRows<float> const grad(3, {2, 0, 2}, rowan::Tensor<float>{{1, 1}, {3, 4}, {2, 3}});
+    auto sums = rowan::Tensor<float>::zeros({3, 2});
+    rowan::scatter_add(sums, grad);
+    CHECK((sums == rowan::Tensor<float>{{3, 4}, {0, 0}, {3, 4}}));
+    auto table = rowan::Tensor<float>::zeros({3, 2});
+    auto moment = rowan::Tensor<float>::zeros({3, 2});
+    rowan::adagrad(table, moment, grad, {.learning_rate = 0.5, .epsilon = 0});
+    CHECK((table == rowan::Tensor<float>{{-0.5F, -0.5F}, {0, 0}, {-0.5F, -0.5F}}));
+    rowan::Lod const lod{{0, 2, 3}};
+    auto const padded = rowan::to_padded(rowan::LoDTensor<float>(sums.share(), lod));
+    CHECK((rowan::from_padded(padded.value, lod).value() == sums));
 }
