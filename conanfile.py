@@ -44,7 +44,8 @@ class Rowan(ConanFile):
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = False
         for option, value in self.options.items():
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = value == "True"
-        for option, package in (("blas", "xtensor-blas"), ("nanopb", "nanopb")):  # CMake would go on without
+        needs = ("blas", "BLAS"), ("blas", "LAPACK"), ("blas", "xtensor-blas"), ("nanopb", "nanopb")
+        for option, package in needs:  # CMake would go on without
             if self.options.get_safe(option):
                 toolchain.cache_variables[f"CMAKE_REQUIRE_FIND_PACKAGE_{package}"] = True
         toolchain.generate()

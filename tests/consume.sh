@@ -59,43 +59,73 @@ one_file() { way one_file "One file"; }
 pkg_config() {
     needs pkg-config
     way pkg_config "pkg-config"
+    local old=$out/pkg_config/old
+    mkdir -p "$old"
+    printf '%s\n' "Name: xtensor" "Description: an old one" "Version: 0.23.10" >"$old/xtensor.pc"
+    if clean PKG_CONFIG_PATH="$old:$home/.local/share/pkgconfig" pkg-config --cflags rowan >"$old/log" 2>&1; then return 1; fi
+    grep -F "'xtensor >= 0.24'" "$old/log"
+}
+
+# The project of the test installed on one thread.
+no_openmp() {
+    grep -rhe -fopenmp "$out/installed/build/CMakeFiles/app.dir/" || skip "OpenMP is not installed"
+    local folder=$out/no_openmp
+    clean cmake -S "$out/installed" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$home/.local" -DROWAN_OPENMP=OFF
+    clean cmake --build "$folder"
+    "$folder/app" | diff "$here/app.out" -
+    if grep -rhe -fopenmp "$folder/CMakeFiles/app.dir/" --include={flags.make,link.txt}; then return 1; fi
 }
 components() {
-    grep -q '^set(rowan_components "blas;nanopb' "$config" || skip "xtensor-blas or nanopb is not installed"
+    grep -q '^set(installed "blas;nanopb' "$config" || skip "xtensor-blas or nanopb is not installed"
     way components "Components"
 }
 
-# ask WHAT SENTENCE [ARGUMENT...]: find_package(rowan WHAT) must be refused with the sentence.
+# ask WHAT [ARGUMENT...]: find_package(rowan WHAT), with its output in $log.
 ask() {
     local folder
     folder=$(mktemp -d "$out/ask.XXXXXX")
-    if clean cmake -S "$here/asks" -B "$folder" -DCMAKE_PREFIX_PATH="$home/.local" -DASK="$1" "${@:3}" >"$folder/log" 2>&1; then
-        grep -F "$2" "$folder/log" || { cat "$folder/log" && return 1; }
-    else
-        says "$folder/log" "$2"
+    log=$folder/log
+    clean cmake -S "$here/asks" -B "$folder" -DCMAKE_PREFIX_PATH="$home/.local" -DASK="$1" "${@:2}" >"$log" 2>&1
+}
+refused() { # WHAT SENTENCE [ARGUMENT...]
+    if ask "$1" "${@:3}"; then
+        echo "find_package(rowan $1) with '${*:3}' is not refused"
+        return 1
+    fi
+    says "$log" "$2"
+}
+accepted() { # WHAT LINE [ARGUMENT...]
+    if ! ask "$1" "${@:3}" || ! grep -xF "$2" "$log"; then
+        cat "$log"
+        return 1
     fi
 }
 no_component() {
-    ask "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
-    ask "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb and cuda"
-    ask "0.2;REQUIRED" 'compatible with requested version "0.2"'
-    ask "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas"
+    refused "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
+    refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb and cuda"
+    refused "0.2;REQUIRED" 'compatible with requested version "0.2"'
+    accepted "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas "
 }
 no_dependency() {
-    local old=$out/old
+    local old=$out/old option
     mkdir -p "$old"
     touch "$old/xtensorConfig.cmake"
     echo 'set(PACKAGE_VERSION 0.23.10)' >"$old/xtensorConfigVersion.cmake"
-    local xtensor="rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)" blas="rowan's component 'blas' needs xtensor-blas"
-    ask REQUIRED "$xtensor" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
-    ask REQUIRED "$xtensor" -Dxtensor_DIR="$old"
-    ask QUIET "rowan 0, blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
-    ask REQUIRED "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON
-    if grep -q '^set(rowan_components "blas' "$config"; then
-        ask "REQUIRED;COMPONENTS;blas" "$blas" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
-        ask "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON
+    local xtensor="rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)" blas
+    refused REQUIRED "$xtensor" -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
+    refused REQUIRED "$xtensor" -Dxtensor_DIR="$old"
+    accepted QUIET "rowan 0, blas " -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON
+    refused REQUIRED "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)" -DCMAKE_DISABLE_FIND_PACKAGE_xsimd=ON
+    if grep -q '^set(installed "blas' "$config"; then
+        blas="rowan's component 'blas' needs xtensor-blas and a BLAS (Debian: libxtensor-blas-dev libopenblas-dev)"
+        accepted "REQUIRED;COMPONENTS;blas" "rowan 1, blas TRUE"
+        for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor-blas=ON -DBLA_VENDOR=none; do
+            refused "REQUIRED;COMPONENTS;blas" "$blas" "$option"
+            accepted "0.1;REQUIRED;OPTIONAL_COMPONENTS;blas" "rowan 1, blas FALSE" "$option"
+        done
+        clean cmake -S "$out/rowan" -B "$out/no_blas" -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DBLA_VENDOR=none
+        grep -E '^set\(installed "(nanopb)?"\)$' "$out/no_blas/rowan-config.cmake"
     fi
-    local option
     for option in -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON -Dxtensor_DIR="$old"; do
         clean cmake -S "$out/rowan" -B "$out/no_xtensor" "$option" >"$out/no_xtensor.log" 2>&1 && return 1
         says "$out/no_xtensor.log" "$xtensor"
@@ -122,7 +152,7 @@ clang_17() { old_standard clang++-16; }
 
 # The compiler's own folders, and in place of /usr/include one that has all but one thing.
 no_header() {
-    local what include=() old=$out/include/old compiler
+    local what sentence include=() old=$out/include/old compiler
     mkdir -p "$old/xtensor"
     printf '#define XTENSOR_VERSION_%s\n' "MAJOR 0" "MINOR 23" "PATCH 10" >"$old/xtensor/xtensor_config.hpp"
     for compiler in g++ clang++-16; do
@@ -134,7 +164,9 @@ no_header() {
             rm "$out/include/$what/$what"
             mapfile -t include < <("$compiler" -E -v -x c++ /dev/null 2>&1 | sed -n '/^#include </,/^End/{s/^ //p}' |
                 sed "s|^/usr/include\$|$out/include/$what|; s/^/-isystem/")
-            refuses "$compiler" "rowan needs $what" sparse.hpp -std=c++20 -nostdinc "${include[@]}"
+            sentence="rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)"
+            if [[ $what == xsimd ]]; then sentence="rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"; fi
+            refuses "$compiler" "$sentence" sparse.hpp -std=c++20 -nostdinc "${include[@]}"
         done
     done
 }
@@ -165,14 +197,35 @@ cuda() {
     mkdir -p "$home"
     cp -R "$out/rowan" "$rowan"
     rm -rf "$rowan/build"
-    way cuda "CMake, on a GPU" sed -E 's/^CudaError: .*cudaError.*/the GPU merges/'
-    if grep '^CudaError: ' "$out/cuda/log"; then echo "SKIPPED consume, cuda, what the GPU merges: no CUDA device"; fi
-    local object objects=("$out"/cuda/build/CMakeFiles/app.dir/*.o)
+    local none='^CudaError: .*cudaError(NoDevice|InsufficientDriver),.*'
+    if nvidia-smi -L; then
+        way cuda "CMake, on a GPU"
+    else
+        way cuda "CMake, on a GPU" sed -E "s/$none/the GPU merges/"
+        if grep -E "$none" "$out/cuda/log"; then echo "SKIPPED consume, cuda, what the GPU merges: no CUDA device"; fi
+    fi
+    local object objects=("$out"/cuda/build/CMakeFiles/app.dir/*.o) both=$out/cuda/both
+    if ((${#objects[@]} != 2)); then
+        echo "not two files: ${objects[*]}"
+        return 1
+    fi
     for object in "${objects[@]}"; do
         nm -C --defined-only "$object" | awk '$2 ~ /[uVW]/' | cut -c 20- | sort -u >"$object.names"
         grep -q 'thrust::' "$object.names"
     done
-    ! comm -12 "${objects[@]/%/.names}" | grep -E 'thrust::|cub::'
+    comm -12 "${objects[@]/%/.names}" >"$both"
+    if grep -E 'thrust::|cub::' "$both"; then return 1; fi
+
+    # A toolkit that is too old.
+    local old=$out/cuda/old sentence="needs the CUDA toolkit 13 or newer" toolkit
+    toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+    mkdir -p "$old/bin"
+    ln -s "$toolkit"/* "$old" 2>/dev/null || true # all but bin, which is there
+    printf '#!/bin/sh\necho Cuda compilation tools, release 12.9, V12.9.86\n' >"$old/bin/nvcc"
+    chmod +x "$old/bin/nvcc"
+    refused "REQUIRED;COMPONENTS;cuda" "rowan's component 'cuda' $sentence" -DCUDAToolkit_ROOT="$old"
+    if clean cmake -S "$out/rowan" -B "$old/build" -DROWAN_CUDA=ON -DCUDAToolkit_ROOT="$old" >"$old/log" 2>&1; then return 1; fi
+    says "$old/log" "rowan::cuda $sentence"
 }
 
 # What a small program costs, against one that only includes xtensor's xarray.hpp.
@@ -229,11 +282,17 @@ one() { # TEST
     esac
 }
 export -f one
-at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}'; }
+at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}' || true; }
+tests=(cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config no_openmp components
+    no_component no_dependency no_header gcc_17 clang_17)
 {
     at_once installed
-    at_once cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config components \
-        no_component no_dependency no_header gcc_17 clang_17
+    at_once "${tests[@]}"
 } | tee "$out/results.txt"
-cat "$out/cost.txt"
+for test in installed "${tests[@]}"; do
+    if ! grep -qE "^(passed $test|FAILED consume, $test|SKIPPED consume, $test: .*)\$" "$out/results.txt"; then
+        echo "FAILED consume, $test has no result" | tee -a "$out/results.txt"
+    fi
+done
+cat "$out/cost.txt" || true
 if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi
