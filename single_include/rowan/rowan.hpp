@@ -251,6 +251,7 @@ struct Allocator {
 
     /// Memory for `n` elements.
     /// errors   std::bad_alloc
+    /// cost     of a block that the pool has O(1), else one of the system's allocations
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
@@ -628,6 +629,7 @@ public:
     std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
 
     /// The same of another field, at another position there: of what the field was made from.
+    /// errors   std::bad_alloc
     /// cost     one text
     IndexError moved_to(std::string field, std::size_t position) const {
         return IndexError(std::move(field), position, value_, bound_, reason_);
@@ -781,6 +783,7 @@ namespace rowan::inline v0 {
 class Height {
 public:
     /// errors   ShapeError if it is negative or more than 2^63 - 1
+    /// cost     O(1)
     template <std::integral I>
     Height(I height) : value_(static_cast<std::int64_t>(height)) {
         if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
@@ -859,6 +862,7 @@ void team(int threads, F&& f) {
 /// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
 /// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
 /// the one goes with any of the other, as callers go by the team that they get.
+/// requires   that nothing is thrown before a thread's last wait: the others would wait for ever
 class TeamBarrier {
 public:
     /// Waits for the whole team of `threads`; every one of them must come here.
@@ -1265,7 +1269,9 @@ public:
     Tensor() { resize(shape_type{0}); }  ///< the shape [0]
 
     /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
-    /// errors   ShapeError if lists of one depth differ in length
+    /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
+    ///          type and a number is not whole or not in its range
+    /// cost     one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list) {
         shape_type shape;
         detail::Nested<T>::shape_of(list, shape);
@@ -1274,6 +1280,7 @@ public:
     }
 
     /// Evaluates an expression of xtensor.
+    /// errors   what the expression throws; as from_shape
     /// cost     on one thread, what the expression costs
     template <class E>
     Tensor(xt::xexpression<E> const& e) {
@@ -1289,6 +1296,7 @@ public:
 
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
     /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
+    /// cost     one allocation; the elements are not touched
     static Tensor from_shape(shape_type const& shape) {
         Tensor t;
         t.resize(shape);
@@ -1303,6 +1311,8 @@ public:
         return t;
     }
     /// The same with zeros.
+    /// errors   as full
+    /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
 
     Tensor(Tensor const&) = default;
@@ -1333,6 +1343,7 @@ public:
 
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
+    /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const {
         detail::check_range("slice", begin, end, checked_rows());
         shape_type shape = this->shape();
@@ -1342,6 +1353,7 @@ public:
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
+    /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const {
         check_rank(shape.size());
         if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
@@ -1352,6 +1364,7 @@ public:
 
     /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
     /// errors   as from_shape, with the tensor as it was
+    /// cost     one allocation at most; the elements are not touched
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false) {
         check_rank(shape.size());
@@ -1368,6 +1381,7 @@ public:
 
     /// In place another shape of as many elements; one dim may be -1 and follows from the others.
     /// errors   ShapeError if the number of elements differs
+    /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape) {
         shape_type dims(shape.begin(), shape.end());
@@ -1389,6 +1403,7 @@ public:
 
     /// The elements of row `i`.
     /// errors   IndexError unless i < shape(0); ShapeError for rank 0
+    /// cost     O(1)
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
@@ -1505,6 +1520,7 @@ public:
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
     /// Ids of the tensor's shape.
+    /// errors   none
     /// cost     O(1)
     template <id_type I>
     Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
@@ -1512,6 +1528,7 @@ public:
     }
 
     /// A flat list.
+    /// errors   none
     /// cost     O(1)
     template <std::ranges::contiguous_range R>
     requires std::ranges::sized_range<R> && id_type<std::ranges::range_value_t<R>> &&
@@ -1539,6 +1556,7 @@ public:
     }
 
     /// Where the ids lie, to see whether a call would write over them.
+    /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
         return visit([](auto list) { return std::as_bytes(list); });
@@ -2280,6 +2298,7 @@ public:
 
     /// Takes the lengths of the sequences of each level.
     /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
+    /// cost     one block for all offsets, and one pass
     static Lod from_lengths(std::initializer_list<Ids<>> levels) {
         return from_lengths(std::span(levels.begin(), levels.size()));
     }
@@ -2331,6 +2350,8 @@ public:
     }
 
     /// How many sequences a level has.
+    /// errors   IndexError if level is not in [0, levels())
+    /// cost     O(1)
     std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
 
     /// How many rows the last level covers; 0 without levels.
@@ -2347,6 +2368,7 @@ public:
     }
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// errors   std::bad_alloc
     /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const {
         std::vector<std::vector<std::int64_t>> rows(levels_);
@@ -2360,6 +2382,7 @@ public:
 
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
+    /// cost     O(levels): offsets are shared
     Lod slice_levels(std::size_t begin, std::size_t end) const {
         detail::check_range("slice_levels", begin, end, levels_);
         Lod lod;
@@ -2370,13 +2393,17 @@ public:
         return lod;
     }
 
+    /// Is there such a level?
     /// errors   IndexError if level is not in [0, levels())
+    /// cost     O(1)
     void check_level(std::size_t level) const {
         if (level >= levels_)
             throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
     }
 
+    /// Do the levels fit a batch of so many rows?
     /// errors   LodError unless there are no levels or the last ends with `rows`
+    /// cost     O(1)
     void check_rows(std::size_t rows) const {
         if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
         throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
@@ -2519,11 +2546,13 @@ public:
 
     /// shapes   value [n, ...], lod of n rows
     /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
+    /// cost     O(1); the value is taken over
     LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
 
     /// One level of sequences, each given by its rows.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
+    /// cost     one read and one write of every row, and 16 bytes for each sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences) {
         return from_sequences(std::span(sequences.begin(), sequences.size()));
     }
@@ -2587,12 +2616,14 @@ public:
 
     /// Other sequences of the same rows; no levels drops them.
     /// errors   as the constructor, with the tensor as it was
+    /// cost     O(1)
     void set_lod(Lod lod) {
         LoDTensor(value_.share(), lod);
         lod_ = std::move(lod);
     }
 
     /// An alias: the same rows and sequences.
+    /// errors   none
     /// cost     O(1)
     LoDTensor share() const {
         LoDTensor alias(value_.share());
@@ -2602,6 +2633,7 @@ public:
 
     /// How many sequences the first level has, or rows where there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
+    /// cost     O(1)
     std::size_t size() const {
         if (!lod_.empty()) return lod_.sequences(0);
         detail::check_rows("value", value_);
@@ -2724,8 +2756,8 @@ inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std:
 }
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
-/// errors   as sub_lod
 /// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
+/// errors   as sub_lod
 /// cost     as sub_lod; no rows are copied
 template <class T, class Device>
 LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
@@ -2777,8 +2809,8 @@ LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t
 
 /// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
 /// to the last one. Their rows are aliases of those of x.
-/// errors   ShapeError if count is less than 1
 /// shapes   x of m sequences, or rows -> min(count, m) batches
+/// errors   ShapeError if count is less than 1
 /// cost     O(offsets of x), no rows copied
 template <class T, class Device, std::integral N>  // so that braces are sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
@@ -2798,8 +2830,8 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
 
 /// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
 /// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
-/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
 /// shapes   sizes [parts] -> as many batches
+/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
 /// cost     O(offsets of x), no rows copied
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
@@ -2892,6 +2924,7 @@ public:
 
     /// What is held.
     /// errors   TypeError if that is no V
+    /// cost     O(1)
     template <class V>
     V& get() {
         if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
@@ -2903,6 +2936,7 @@ public:
     }
 
     /// Takes `value`, in the place of what was held.
+    /// errors   std::bad_alloc, and what moving a V throws
     /// cost     no allocation where a V was held before
     template <class V>
     requires(!std::is_reference_v<V>) void set(V&& value) {
@@ -2915,6 +2949,7 @@ public:
 
     /// An alias: a value that sees the same elements.
     /// errors   TypeError if what is held cannot be shared
+    /// cost     that of what is held: O(1) for a LoDTensor, O(slots) for a TensorArray
     Value share() const {
         if (empty()) return {};
         Value alias;
@@ -2922,8 +2957,9 @@ public:
         return alias;
     }
 
-    /// A deep copy.
-    /// errors   TypeError if what is held cannot be shared
+    /// A deep copy of a LoDTensor, or of nothing.
+    /// errors   TypeError for anything else
+    /// cost     one read and one write of what is held
     Value copy() const {
         if (empty()) return {};
         Value copy;
@@ -2933,6 +2969,7 @@ public:
 
     /// The sum of two TensorArrays, slot by slot: what only one of them has is an alias.
     /// errors   TypeError for anything else; ShapeError if slots differ in shape
+    /// cost     one copy and one addition of each slot that both have, O(1) for others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
     // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
@@ -2941,12 +2978,21 @@ public:
     std::size_t rows() const { return held().rows(); }  ///< of its tensor
     Lod const& lod() const { return held().lod(); }     ///< none where rows form no sequences
     /// The number of parts.
+    /// errors   TypeError if that is no LoDTensor; ShapeError if it has rank 0
+    /// cost     O(1)
     std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
+    /// errors   TypeError if that is no LoDTensor; LodError if the last level does not end with its rows
+    /// cost     O(1)
     Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
     /// An alias of parts [begin, end).
+    /// errors   TypeError if that is no LoDTensor; IndexError unless begin <= end <= count()
+    /// cost     O(1), of sequences a copy of their levels
     Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
     /// Part i of the result is part from[i].
+    /// requires   from[i] in [0, count()), which is not checked
+    /// errors   TypeError if that is no LoDTensor
+    /// cost     one read and one write of every row of the result
     Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
     /// The parts of all, one after the other.
     /// errors   ShapeError if there are none, or they do not fit together
@@ -2969,16 +3015,21 @@ public:
         std::int32_t dtype;              ///< dtype<T>::wire
         std::string_view type;           ///< dtype<T>::name
         std::size_t element_size;        ///< in bytes
-        std::vector<std::int64_t> dims;  ///< of the tensor, or of the value of a SelectedRows
+        std::vector<std::int64_t> dims;  ///< of the tensor
         std::span<std::byte> bytes;      ///< of all elements
     };
-    /// Those of a LoDTensor or a SelectedRows.
+    /// Those of a LoDTensor.
     /// errors   TypeError for anything else
+    /// cost     O(1)
     Elements elements() { return held().elements(); }
 
     /// The value in the memory of the host: an alias if it is there, else a copy.
+    /// errors   TypeError if that is no LoDTensor
+    /// cost     O(1) on the host, else one copy, which is waited for
     Value on_host() const { return held().on_host(); }
     /// Calls f to write the bytes of all elements, wherever they are; what they were is not known to it.
+    /// errors   TypeError if that is no LoDTensor; what f throws
+    /// cost     that of f; on a device room on the host and one copy
     void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
 
     /// Lets go of what is held, and of its memory.
@@ -3765,6 +3816,7 @@ public:
 
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
+    /// cost     O(1)
     shape_type shape() const {
         if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
         shape_type shape = value_.shape();
@@ -3776,7 +3828,8 @@ public:
     bool merged() const noexcept { return merged_; }
 
     /// An alias: the same rows, with a value that sees the same elements.
-    /// cost     O(1)
+    /// errors   std::bad_alloc
+    /// cost     O(rows): their numbers are copied, elements are not
     SelectedRows share() const {
         SelectedRows alias;
         alias.rows_ = rows_;
@@ -4928,6 +4981,7 @@ public:
     /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
     /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
+    /// errors   none, on a device as Tensor::from_shape
     /// cost     O(1), on a device a copy
     auto elements() const {
         if constexpr (detail::is_cpu<Device>) {
@@ -4937,6 +4991,7 @@ public:
         }
     }
     /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
+    /// errors   as elements
     /// cost     O(1), on a device a copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
@@ -5743,6 +5798,7 @@ public:
     }
 
     /// An array whose slots are aliases of these. Slots that are written later differ.
+    /// errors   std::bad_alloc
     /// cost     O(slots)
     TensorArray share() const {
         TensorArray alias;
@@ -5776,6 +5832,7 @@ public:
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
     /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
+    /// cost     O(1) shared, else one copy; of slots that lie in one block O(slots) once
     template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true) {
         value.check();
@@ -5798,6 +5855,7 @@ public:
 
     /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
     /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
+    /// cost     one read of both and one write; as write for the first
     template <std::same_as<LoDTensor<T, Device>> L>
     void accumulate(std::size_t index, L const& value) {
         if (!written(index)) return write(index, value, false);
@@ -5819,6 +5877,7 @@ public:
 
     /// Makes slot `index` one that was never written.
     /// errors   IndexError if there is no such slot or it was never written
+    /// cost     O(1); of slots that lie in one block O(slots) once
     void erase(std::size_t index) {
         check_written(index);
         make_slots();
@@ -5840,6 +5899,7 @@ public:
     /// All slots as one tensor, along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
+    /// cost     one read and one write of every element
     Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
     Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const {
         std::vector<std::int64_t> all(size());
@@ -5865,6 +5925,7 @@ public:
     /// order and blocks of 64, or zeros if there are none.
     /// shapes   indices [k], out_grad [k, ...] -> slots [...]
     /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
+    /// cost     one read of out_grad and one write of the slots; beside them O(indices + size)
     static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
         return gather_grad(Device{}, indices, out_grad, size);
     }
@@ -5879,6 +5940,7 @@ public:
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
     /// errors   IndexError if the tensor has no such dim
+    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
     static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) {
         return unstack(Device{}, tensor, axis);
     }
@@ -5892,6 +5954,7 @@ public:
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
+    /// cost     one read and one write of the value, to one block; a sort of the indices
     void scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
         Device const exec = detail::exec_of(value);
         detail::HostIds<Device> const on_host(exec, indices);
@@ -5921,6 +5984,7 @@ public:
     /// All slots one after the other, along their first dim. LoD is left out.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
     /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
+    /// cost     one read and one write of every element; 8 bytes for each slot while it works
     Tensor<T, Device> concat() const { return concat(Device{}); }
     Tensor<T, Device> concat(Device const& exec) const {
         check_all_written();
@@ -5941,6 +6005,7 @@ public:
 
     /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
     /// errors   LodError if a length is negative or they do not add up to the rows
+    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
     static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths) {
         detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
         LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
@@ -5969,6 +6034,7 @@ public:
     }
     /// The same into *steps and *map.
     /// errors   Error if one of them is null
+    /// cost     as above
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<Device>* map) {
         if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
@@ -5979,6 +6045,7 @@ public:
 
     /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
     /// errors   ShapeError if the map belongs to other sequences
+    /// cost     as above, but for the map
     static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
         return unpack(Device{}, input, map);
     }
@@ -6445,6 +6512,7 @@ public:
 
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
+    /// cost     O(log variables), two allocations
     Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
         if (!name.empty() && by_name_.contains(name))
             throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
@@ -6462,13 +6530,16 @@ public:
         return nullptr;
     }
 
+    /// The variable of that name here or in the scopes around this one.
     /// errors   GraphError if there is none
+    /// cost     O(log variables) for each of these scopes
     Variable& get(std::string_view name) const {
         if (Variable* const v = find(name)) return *v;
         throw GraphError(std::string("there is no variable \"").append(name).append("\""));
     }
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// errors   std::bad_alloc
     /// cost     one allocation
     Scope& new_scope() {
         scopes_.push_back(std::make_unique<Scope>(*this));
@@ -6495,6 +6566,7 @@ public:
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
     /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
         return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
@@ -6520,6 +6592,7 @@ public:
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it
+    /// cost     O(1)
     void write_to(Operator& op, std::size_t i, Variable& v) {
         if (!v.writers_.empty())
             throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
@@ -6528,7 +6601,9 @@ public:
         op.outputs[i] = &v;
     }
 
+    /// Gives a variable of this scope a name.
     /// errors   GraphError if the scope itself has that name already
+    /// cost     O(log variables)
     void set_name(Variable& v, std::string name, bool own = true) {
         if (!by_name_.emplace(name, &v).second)
             throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
@@ -7426,8 +7501,8 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
 }
 
 /// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
-/// errors   ShapeError if there are no tensors or shapes differ
 /// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
+/// errors   ShapeError if there are no tensors or shapes differ
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
@@ -7760,6 +7835,7 @@ class Net {
 public:
     /// Traces back from the outputs through the operators that write them, and names what has no name yet.
     /// errors   GraphError if there is a cycle, or a result is read that nothing writes
+    /// cost     O(operators, and what they read and write)
     static Net trace_and_build(std::span<Variable* const> outputs) {
         Net net;
         net.order_ = detail::trace(outputs);
@@ -7771,6 +7847,7 @@ public:
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
     /// Adds an operator at the end, such as one of an optimizer.
+    /// errors   std::bad_alloc
     /// cost     one walk over the net
     void append(Operator& op) {
         order_.push_back(&op);
@@ -7820,6 +7897,7 @@ public:
     }
 
     /// The net in Graphviz's language, with kinds, element types and dims.
+    /// errors   std::bad_alloc
     /// cost     O(length of the text)
     std::string dot() const {
         std::ostringstream text;
@@ -8422,6 +8500,8 @@ struct RnnBlock {
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
     /// How many memories have one.
+    /// errors   none
+    /// cost     O(states)
     std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
@@ -9268,10 +9348,10 @@ M* to_dlpack(Tensor<T> const& tensor) {
 /// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
 /// stay the caller's.
 /// shapes   those that the producer says
+/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
 /// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
 ///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
 ///          or no size; for those that are strided or read-only there is copy_dlpack
-/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
 /// cost     no copy
 template <class T, dlpack::managed M>
 Tensor<T> from_dlpack(M* managed) {
@@ -10010,6 +10090,7 @@ class NpyFolder {
 public:
     /// Looks at the names. The files are read when they are asked for.
     /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
+    /// cost     O(names * log names), and one question to the system for each
     explicit NpyFolder(std::string path) : path_(std::move(path)) {
         std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
         if (folder == nullptr) detail::throw_io("open", path_);
@@ -10031,12 +10112,14 @@ public:
 
     /// The tensor of that name.
     /// errors   Error if there is none; those of load_npy
+    /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
         return load_npy<T>(file(name));
     }
 
     /// errors   Error if there is no tensor of that name; those of describe_npy
+    /// cost     as describe_npy
     NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
 
 private:
@@ -10106,8 +10189,8 @@ private:
 
 /// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// shapes   those of the operator
 /// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
+/// shapes   those of the operator
 /// errors   what the operator's infer says of inputs that do not fit
 /// cost     an operator in the net; when that runs, what its `run` costs
 template <class Op, class Device, class... T>
@@ -10551,8 +10634,8 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 
 /// Slot `index` of the array.
 /// shapes   index [1] -> that of the slot
-/// errors   when the net runs, IndexError if there is no such slot or it was never written
-/// cost     O(1): an alias of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index has not one element
+/// cost     O(1), and on a device a wait for the index: an alias of the slot
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using code = rowan::detail::array_code<T, Device>;
@@ -10561,8 +10644,9 @@ Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Devic
 
 /// The array with x in slot `index`; it grows as needed.
 /// shapes   index [1], x as the slots
-/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative
-/// cost     O(1) where nothing else reads the array before, else O(slots): elements are never copied
+/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative,
+///          ShapeError if it has not one element
+/// cost     O(1), and on a device a wait for the index, where nothing else reads the array before, else O(slots): elements are never copied
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
@@ -11286,7 +11370,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
 /// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
 /// seed that follows from its place in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK
+/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope has that name already
 /// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
@@ -11816,6 +11900,7 @@ public:
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
     /// The plan of a gradient's rows; a merged one needs no sort.
+    /// errors   ValueError if exec.threads is negative
     /// cost     as above, O(n) for a merged one
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
@@ -12889,9 +12974,9 @@ Tensor<T, D> sigmoid(D const& exec, Tensor<T, D> const& x) {
 }
 
 /// The gradient of x from the result and its gradient: out_grad · out · (1 - out).
+/// shapes   out [...], out_grad the same -> the same
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
-/// shapes   out [...], out_grad the same -> the same
 template <class T, device D>
 Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     detail::check_same_shape("out_grad", out_grad, out);
@@ -13620,7 +13705,8 @@ struct BagOptions {
 /// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
-/// cost     one read of a row for each id, no rows in memory between; the same bits for any number of threads, which share bags
+/// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
+///          bytes for each id while it works; the same bits for any number of threads, which share bags
 template <class T, id_type I, device D>
 LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
@@ -13633,7 +13719,7 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
 /// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     one read of out_grad and one write of n rows; max reads the table's rows too
+/// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
 template <class T, id_type I, device D>
 SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
@@ -13965,7 +14051,7 @@ Var<T, Device> embedding_table(EmbeddingOptions const& options) {
 
 /// A row for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   when the net runs, as rowan::lookup_table
+/// errors   as embedding_table, if the table is made here; when the net runs, as rowan::lookup_table
 /// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
@@ -13978,7 +14064,8 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
-/// errors   ShapeError if ids have no levels; when the net runs, as rowan::lookup_bag
+/// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
+///          rowan::lookup_bag
 /// cost     as rowan::lookup_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
@@ -14438,7 +14525,7 @@ struct ColumnSums<Cpu> {
 /// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x
+/// cost     one read of x; on the host 8 bytes for each row while it works, on a device the sums of blocks of 64 rows
 template <class T, device D>
 Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::ElementLoops<D>::check(exec, x);
@@ -14629,6 +14716,7 @@ public:
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
     /// The same with levels.
+    /// errors   std::bad_alloc
     /// cost     one allocation, and what a copy costs
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
@@ -14636,6 +14724,8 @@ public:
     }
 
     /// An alias of the value.
+    /// errors   std::bad_alloc
+    /// cost     O(1), one allocation
     Value value() const { return value_->share(); }
 
 private:
@@ -15581,6 +15671,7 @@ public:
 
     /// Parameters of other types, such as one of the user's.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
     /// cost     O(types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>) {
@@ -15604,7 +15695,8 @@ public:
     };
 
     /// Adds the operator that changes a parameter, and its states, to a scope.
-    /// errors   TypeError if it has elements of another type than this optimizer is for
+    /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
+    /// cost     O(types), and an operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const {
         for (auto const& [wire, make] : kinds_) {
             if (wire == g.parameter->spec().dtype) return make(scope, g);
@@ -15734,7 +15826,7 @@ S sum_of_rows(std::vector<S> const& x) {
 /// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
 /// shapes   plan of n rows, value [n, ...]
 /// errors   ShapeError if value has another number of rows
-/// cost     O(n * width) and a sort of the rows
+/// cost     O(n * width); two numbers for each row of the plan while it works
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
     using S = detail::sum_t<T>;
@@ -15750,7 +15842,8 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
     return detail::sum_of_rows(squares);
 }
 
-/// The same for a gradient: a sort of its rows first.
+/// The same for a gradient.
+/// cost     as above, and a RowPlan: a sort of its rows unless they are merged
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
@@ -15760,7 +15853,7 @@ detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
 /// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x
+/// cost     one read of x; two numbers for each row while it works
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
     using S = detail::sum_t<T>;
@@ -15834,8 +15927,8 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 /// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
 /// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result; an alias of a dense x that needs no scaling; a device
-///          is waited for, as the norm decides
+/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan: a sort of its rows unless they are merged; an
+///          alias of a dense x that needs no scaling; a device is waited for, as the norm decides
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
@@ -15848,10 +15941,11 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
 }
 
 /// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// Squares are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013, likewise.
+/// The squared norms, each a dtype<T>::sum, are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013,
+/// likewise.
 /// shapes   any, as many as there are -> the same
 /// errors   as clip_by_norm
-/// cost     two reads of each and one write of the results; on a device as many waits as gradients
+/// cost     two reads of each and one write of the results, and a RowPlan of each row-sparse one; on a device as many waits as gradients
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
@@ -15959,6 +16053,7 @@ public:
 
     /// Gradients of other types, such as one of the user's.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
+    /// errors   std::bad_alloc
     /// cost     O(types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>) {
@@ -15972,6 +16067,7 @@ public:
 
     /// Adds the operators to a scope and puts what they give in the place of the gradients.
     /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
+    /// cost     one operator for each gradient, or one for all together
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
         if (kinds_.empty()) return;
         std::size_t const size = together_ ? gradients.size() : 1;
@@ -16288,6 +16384,7 @@ namespace rowan::inline v0 {
 class Parameters {
 public:
     /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
         return find(name).get<LoDTensor<T, Device>>().value();
@@ -16295,6 +16392,7 @@ public:
 
     /// The value of that name, of any kind.
     /// errors   GraphError if there is none of that name
+    /// cost     O(log variables)
     Value const& find(std::string_view name) const {
         auto const found = values_.find(name);
         if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
@@ -16303,6 +16401,8 @@ public:
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
     /// Gives that name a value, in the place of the one that it had.
+    /// errors   std::bad_alloc
+    /// cost     O(log variables)
     void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
 
     /// Aliases: the same elements, which training goes on to change.
@@ -16367,6 +16467,8 @@ struct ExponentialDecay {
     std::int64_t steps = 1000;  ///< how many
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
     double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
 };
 
@@ -16376,6 +16478,8 @@ struct StepDecay {
     std::int64_t steps = 1000;  ///< how many
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
     double operator()(std::int64_t step) const {
         static_cast<void>(rowan::detail::part_of_steps(step, steps));
         return rowan::detail::power(rate, step / steps);
@@ -16388,6 +16492,8 @@ struct CosineDecay {
     double least = 0;           ///< from there on
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
     double operator()(std::int64_t step) const {
         double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
         return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
@@ -16401,6 +16507,8 @@ struct Warmup {
     Schedule then = ConstantRate{};  ///< what comes after it
 
     /// Of a step, from 0 on.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), and what `then` costs
     double operator()(std::int64_t step) const {
         double const part = rowan::detail::part_of_steps(step + 1, steps);
         return step < steps ? part * then(0) : then(step - steps);
@@ -16657,9 +16765,9 @@ namespace rowan::inline v0 {
 /// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
 /// is waited for; parameters in the memory of the host are copied there, every time.
 /// shapes   those of predict, with the dims of the batch
-/// errors   GraphError if the batch or the parameters lack a variable, or the batch brings one that no layer::data has declared; TypeError
-///          and ShapeError if the batch brings another element type, rank, dim or number of levels than declared, or the parameters are
-///          of another net; else as Net::run
+/// errors   GraphError if no operator makes predict, the batch or the parameters lack a variable, or the batch brings one that no
+///          layer::data has declared; TypeError and ShapeError if the batch brings another element type, rank, dim or number of levels than
+///          declared, or the parameters are of another net; else as Net::run
 /// cost     that of the operators that predict needs, and of tracing the net
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
@@ -17639,8 +17747,9 @@ namespace rowan::inline v0::layer {
 /// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
 /// in one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels or the state after a step has another shape; ValueError if there is no such level or a memory
-///          has no size; TypeError if a first state has elements of another type
+/// errors   ShapeError if x has no levels, a first state is no matrix, or the states after a step are not as many or have another shape;
+///          ValueError if there is no such level, or a memory has no size or both a size and a first state; TypeError if a first state has
+///          elements of another type
 /// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
 ///          the states of all steps are kept
 template <class State = void, class T, class Device, class F>
@@ -18046,7 +18155,8 @@ using LstmOptions = CellOptions;
 /// PyTorch's transposed.
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
 /// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
-/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
+/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps; the state is
+///          copied when it is split, and when output and cell are joined
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
@@ -18164,9 +18274,10 @@ namespace rowan::inline v0::layer {
 /// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
 /// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
 /// shapes   those of the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; when the net runs, ValueError after
-///          options.max_iterations
-/// cost     a gradient keeps what it needs of every iteration; without one, memory does not grow with their number
+/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; ValueError if options.max_iterations is
+///          negative; when the net runs, ValueError after so many, and ShapeError if the condition has not one element
+/// cost     those of the layers of an iteration, and on a device a wait for each condition; a gradient keeps what it
+///          needs of every iteration; without one, memory does not grow with their number
 template <class Condition, class Body, class... State>
 std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
                                 WhileOptions const& options = {}) {
@@ -18805,7 +18916,7 @@ namespace rowan::inline v0::layer {
 
 /// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
 /// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has no rows
+/// errors   ShapeError if x has rank 0
 /// cost     as rowan::sum_rows, when the net runs
 template <class T, class Device>
 Var<T, Device> sum_rows(Var<T, Device> const& x) {
@@ -18852,10 +18963,13 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 /// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds. On a device every batch is waited for
 /// once, for its cost; bad ids are found then. What is returned is in the device's memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, or a batch does not bring a variable or brings one that
-///          no layer::data has declared; TypeError and ShapeError if it brings another element type, rank, dim or number of levels than
-///          declared; ValueError if the cost of a batch is not finite, or an optimizer refuses one of its options. The parameters are
-///          then as they were before that batch, all of them, and stay with the variables
+/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, options.optimizers names no parameter, there is a
+///          schedule for an optimizer without a learning rate, or a batch does not bring a variable or brings one that no layer::data has
+///          declared;
+///          TypeError if a parameter or its gradient has elements that no optimizer or clip is for; TypeError and ShapeError if a batch
+///          brings another element type, rank, dim or number of levels than declared, or no rows; ShapeError if the cost is not one
+///          number; ValueError if the cost of a batch or the schedule's factor is not finite, or an optimizer refuses one of its options.
+///          The parameters are then as they were before that batch, all of them, and stay with the variables
 /// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
@@ -20044,7 +20158,9 @@ namespace rowan::inline v0 {
 ///     touched.clear();
 class TouchedRows {
 public:
+    /// No row of a table of this height.
     /// errors   ShapeError if height is negative
+    /// cost     O(height / 64)
     explicit TouchedRows(Height height)
         : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
 
@@ -20086,6 +20202,7 @@ public:
 
     /// Adds rows, in any order and also again.
     /// errors   IndexError if one is not in [0, height)
+    /// cost     two passes over the rows
     void add(Ids<> rows) {
         detail::check_ids(Cpu{}, "rows", rows, height_);
         for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -20095,10 +20212,13 @@ public:
     }
 
     /// Rows in the memory of another device, which are waited for.
+    /// errors   as above, and those of to_host
+    /// cost     as above, and one copy to the host, which is waited for
     template <id_type I, class Device>
     requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
 
     /// All of them, ascending.
+    /// errors   std::bad_alloc
     /// cost     O(height / 64 + rows)
     std::vector<std::int64_t> rows() const {
         std::size_t count = 0;
@@ -20115,6 +20235,7 @@ public:
     /// These rows of a table, as they are now.
     /// shapes   table [height, ...]
     /// errors   ShapeError if the table has another height
+    /// cost     O(height / 64), and one read and one write of these rows
     template <class T, class Device>
     SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
         detail::check_height("table", table, height_);
