@@ -25,6 +25,7 @@ source tests/matrix.sh
 
 all=(gcc clang threads single fuzz headers cuda static fail docs consume demo conan matrix)
 if (($# == 0)); then set -- "${all[@]}"; fi
+checks=" $* "
 for check in "$@"; do
     if [[ " ${all[*]} paddle " != *" $check "* ]]; then
         echo "tests/run.sh has no check '$check', only ${all[*]} paddle" >&2
