@@ -184,7 +184,10 @@ cuda() {
     fi
 }
 static() { both static none -L '^static$'; }
-fail() { both fail none -L '^fail$'; }
+fail() {
+    if has "fail with g++" g++; then run fail gcc none -L '^fail$'; fi
+    if has "fail with clang" clang++-16; then run fail clang none -L '^fail$' -E 'valid twin$'; fi # the twins are C++ that g++ takes
+}
 
 docs() {
     has docs doxygen python3 || return 0
