@@ -42,7 +42,7 @@ says() {
 way() { # PROJECT TITLE [FILTER...]
     local project=$here/$1 folder=$out/$1 filter=("${@:3}")
     diff <(grep -vh '^#' "$project"/{CMakeLists.txt,run.sh} 2>/dev/null) \
-        <(awk -v title="### $2" '/^##/ { here = $0 == title } here && /^```/ { inside = !inside; next } here && inside' README.md)
+        <(awk -v title="### $2" -f "$here/section.awk" README.md)
     mkdir -p "$folder"
     cp "$here"/app.* "$folder"
     cp "$project"/* "$folder"

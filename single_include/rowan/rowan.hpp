@@ -479,11 +479,15 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 
 namespace detail {
 
-template <class T, class... BuiltIn>
-inline constexpr bool is_one_of = (std::is_same_v<T, BuiltIn> || ...);
-template <class T>
-inline constexpr bool is_built_in =
-    is_one_of<T, float, double, std::int32_t, std::int64_t, std::uint8_t, bool, float16, bfloat16>;
+/// What rowan's own element types have in common.
+template <class T, class Sum>
+struct cast_dtype {
+    using sum = Sum;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+};
 
 /// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
 template <class T>
@@ -498,10 +502,6 @@ consteval bool is_element() {
         static_assert(
             requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
-        if constexpr (requires { typename std::integral_constant<std::int32_t, traits::wire>; }) {
-            static_assert(traits::wire >= 1000 || is_built_in<T>,
-                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
-        }
         static_assert(
             requires { typename traits::sum; },
             "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
@@ -517,6 +517,8 @@ consteval bool is_element() {
                     { traits::narrow(x) } -> std::same_as<T>;
                 },
                 "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+            static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
+                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
             static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
             static_assert(
                 requires(double x) { static_cast<sum>(x); }, "rowan::dtype<T>::sum must be constructible from double");
@@ -527,15 +529,6 @@ consteval bool is_element() {
     }
     return element<T>;
 }
-
-template <class T, class Sum>
-struct cast_dtype {
-    using sum = Sum;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
-};
 
 }  // namespace detail
 

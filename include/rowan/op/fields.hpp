@@ -2,7 +2,6 @@
 #pragma once
 
 #include <rowan/detail/config.hpp>
-#include <rowan/version.hpp>
 
 #include <string_view>
 

@@ -38,7 +38,7 @@ conan() {
     local create='conan create rowan -nr -pr rowan/tests/consume/conan/debian.profile -s build_type=Debug'
 
     expect "the README's lines" "6 bytes say f32\[3, 2\]; the last row is 0.5 0" \
-        "$(awk '/^##/ { here = $0 == "### Conan 2" } here && /^```/ { inside = !inside; next } here && inside' README.md)"
+        "$(awk -v title="### Conan 2" -f tests/consume/section.awk README.md)"
     expect "no options" "rows 0 2, steps 2, with openmp" "$create"
     expect "options" "rows 0 2, steps 2, with blas nanopb" \
         "$create -o 'rowan/*:openmp=False' -o 'rowan/*:blas=True' -o 'rowan/*:nanopb=True'"
