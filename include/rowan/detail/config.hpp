@@ -35,3 +35,32 @@
 #else
 #define ROWAN_NO_EXEC_CHECK
 #endif
+
+/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, which the target rowan::compiled does, the program
+/// links a library that holds the functions that are no templates, and the templates that ROWAN_TEMPLATE lists; headers then only declare
+/// these. ROWAN_COMPILING is defined in the library's own sources.
+///
+/// A header `x.hpp` with functions that are no templates declares them and includes `x_inl.hpp` at its end, which defines them as
+/// `ROWAN_FUNCTION R f() { … }`, all within `#if ROWAN_DEFINES_FUNCTIONS`.
+#if defined(ROWAN_COMPILED) && defined(ROWAN_COMPILING)
+#define ROWAN_DEFINES_FUNCTIONS 1
+#define ROWAN_FUNCTION
+#define ROWAN_TEMPLATE(...) template __VA_ARGS__;
+#elif defined(ROWAN_COMPILED)
+#define ROWAN_DEFINES_FUNCTIONS 0
+#define ROWAN_FUNCTION
+#define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;
+#else
+#define ROWAN_DEFINES_FUNCTIONS 1
+#define ROWAN_FUNCTION inline
+#define ROWAN_TEMPLATE(...)
+#endif
+
+/// A program with files of both forms would have functions of either: its linker refuses it by this name.
+namespace rowan {
+#ifdef ROWAN_COMPILED
+[[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
+#else
+[[gnu::used]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+#endif
+}  // namespace rowan
