@@ -78,7 +78,7 @@ def paste(headers, name, lines, seen, path=()):
             needed = needed or bool(code)
         if include and not depth:
             seen.add(code)
-        begun = begun or (code and not include and code != "#pragma once")
+        begun = begun or (code and not include and code not in ("#pragma once", "#if ROWAN_DEFINES_FUNCTIONS"))
     if needed:
         while own[-1:] == [""]:
             own.pop()

@@ -1748,8 +1748,10 @@ private:
 
 // rowan/detail/rows.hpp: moving whole rows: prefetch, and copies that leave the caches alone.
 
-#ifdef __SSE2__
+#if defined(__AVX512F__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 namespace rowan::inline v0::detail {
@@ -14687,11 +14689,6 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& we
 
 // rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
 
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#define ROWAN_X86_TILES
-#include <immintrin.h>
-#endif
-
 namespace rowan::inline v0::detail {
 
 /// A matrix as it lies in memory, row by row, and whether its transpose is meant.
@@ -14707,6 +14704,22 @@ struct Factor {
     std::size_t next_row() const { return transposed ? 1 : columns; }
     std::size_t next_column() const { return transposed ? columns : 1; }
 };
+
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread.
+template <class S>
+void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
+                     std::size_t next_out, bool add);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#define ROWAN_X86_TILES
+#include <immintrin.h>
+#endif
+
+namespace rowan::inline v0::detail {
 
 /// What a tile multiplies: rows of a, and a panel of b, `width` elements of each of its k rows side by side.
 template <class S>
@@ -14881,6 +14894,16 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
     }
 }
 
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/product_inl.hpp: definitions of rowan/detail/product.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
 template <class S>
 void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
                      std::size_t next_out, bool add) {
@@ -14894,6 +14917,17 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 #endif
     multiply_tiles<PlainTile<S>, 4>(m, n, k, a, b, out, next_out, add);
 }
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+namespace rowan::inline v0::detail {
+
+ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<float>, Factor<float>, float*,
+                                    std::size_t, bool))
+ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Factor<double>, Factor<double>, double*,
+                                    std::size_t, bool))
 
 }  // namespace rowan::inline v0::detail
 
