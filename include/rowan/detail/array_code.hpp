@@ -236,4 +236,8 @@ struct array_code {
     static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
 
+ROWAN_TEMPLATE(struct array_code<float, Cpu>)
+ROWAN_TEMPLATE(struct array_code<double, Cpu>)
+ROWAN_TEMPLATE(struct array_code<std::int64_t, Cpu>)
+
 }  // namespace rowan::inline v0::detail

@@ -174,4 +174,7 @@ private:
     std::unordered_map<Variable*, std::vector<Variable*>> parts_;
 };
 
+ROWAN_TEMPLATE(class GradientMaker<float, Cpu>)
+ROWAN_TEMPLATE(class GradientMaker<double, Cpu>)
+
 }  // namespace rowan::inline v0::detail

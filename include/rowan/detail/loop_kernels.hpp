@@ -69,4 +69,7 @@ struct LoopKernels {
     }
 };
 
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
+
 }  // namespace rowan::inline v0::detail

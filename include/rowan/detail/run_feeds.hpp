@@ -263,4 +263,8 @@ private:
     std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
 };
 
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
 }  // namespace rowan::inline v0::detail

@@ -197,4 +197,6 @@ private:
     std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
 };
 
+ROWAN_TEMPLATE(class Net<Cpu>)
+
 }  // namespace rowan::inline v0

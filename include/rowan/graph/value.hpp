@@ -317,4 +317,15 @@ private:
     std::unique_ptr<Base> holder_;
 };
 
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<double>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
+
 }  // namespace rowan::inline v0

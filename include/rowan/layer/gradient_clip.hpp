@@ -116,4 +116,9 @@ private:
 /// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
 
+ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&))
+
 }  // namespace rowan::inline v0::layer

@@ -249,6 +249,14 @@ private:
 /// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
 
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&))
+
 }  // namespace layer
 
 }  // namespace rowan::inline v0

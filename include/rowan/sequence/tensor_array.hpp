@@ -470,4 +470,8 @@ struct Unpacked {
     StepMap<Device> map;           ///< what TensorArray::pack needs to put them together
 };
 
+ROWAN_TEMPLATE(class TensorArray<float>)
+ROWAN_TEMPLATE(class TensorArray<double>)
+ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
+
 }  // namespace rowan::inline v0
