@@ -55,6 +55,7 @@ def paste(headers, name, lines, seen, path=()):
     depth = 0
     begun = False  # code that is no include
     needed = False  # there is code that stays
+    definitions = None  # the header of them, which comes after this one
     dropped = False
     for line, code in headers[name]:
         depth += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
@@ -62,6 +63,9 @@ def paste(headers, name, lines, seen, path=()):
         mine = OURS.fullmatch(code)
         if include and code.endswith('"'):
             sys.exit(f"{name} has `{line}`: it needs angle brackets")
+        if mine and mine[1] == name.removesuffix(".hpp") + "_inl.hpp":
+            definitions = mine[1]
+            continue
         if mine and begun:
             sys.exit(f"{name} has `{line}` inside an #if or below other code: put the #if into that header, and includes at the top")
         if mine:
@@ -76,7 +80,11 @@ def paste(headers, name, lines, seen, path=()):
             seen.add(code)
         begun = begun or (code and not include and code != "#pragma once")
     if needed:
+        while own[-1:] == [""]:
+            own.pop()
         lines += [*own, ""]
+    if definitions:
+        paste(headers, definitions, lines, seen)
 
 
 def single(folder):

@@ -71,6 +71,35 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
+/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, which the target rowan::compiled does, the program
+/// links a library that holds the functions that are no templates, and the templates that ROWAN_TEMPLATE lists; headers then only declare
+/// these. ROWAN_COMPILING is defined in the library's own sources.
+///
+/// A header `x.hpp` with functions that are no templates declares them and includes `x_inl.hpp` at its end, which defines them as
+/// `ROWAN_FUNCTION R f() { … }`, all within `#if ROWAN_DEFINES_FUNCTIONS`.
+#if defined(ROWAN_COMPILED) && defined(ROWAN_COMPILING)
+#define ROWAN_DEFINES_FUNCTIONS 1
+#define ROWAN_FUNCTION
+#define ROWAN_TEMPLATE(...) template __VA_ARGS__;
+#elif defined(ROWAN_COMPILED)
+#define ROWAN_DEFINES_FUNCTIONS 0
+#define ROWAN_FUNCTION
+#define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;
+#else
+#define ROWAN_DEFINES_FUNCTIONS 1
+#define ROWAN_FUNCTION inline
+#define ROWAN_TEMPLATE(...)
+#endif
+
+/// A program with files of both forms would have functions of either: its linker refuses it by this name.
+namespace rowan {
+#ifdef ROWAN_COMPILED
+[[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
+#else
+[[gnu::used]] inline char files_with_and_without_ROWAN_COMPILED = 0;
+#endif
+}  // namespace rowan
+
 // rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
 
 #include <algorithm>
@@ -6506,49 +6535,25 @@ public:
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
     /// cost     O(log variables), two allocations
-    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
-        if (!name.empty() && by_name_.contains(name))
-            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-        variables_.push_back(std::make_unique<Variable>(*this, spec, role));
-        Variable& v = *variables_.back();
-        if (!name.empty()) set_name(v, name);
-        return v;
-    }
+    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
 
     /// The variable of that name here or in the scopes around this one, or nullptr.
-    Variable* find(std::string_view name) const noexcept {
-        for (Scope const* s = this; s != nullptr; s = s->parent_) {
-            if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
-        }
-        return nullptr;
-    }
+    Variable* find(std::string_view name) const noexcept;
 
     /// The variable of that name here or in the scopes around this one.
     /// errors   GraphError if there is none
     /// cost     O(log variables) for each of these scopes
-    Variable& get(std::string_view name) const {
-        if (Variable* const v = find(name)) return *v;
-        throw GraphError(std::string("there is no variable \"").append(name).append("\""));
-    }
+    Variable& get(std::string_view name) const;
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
     /// errors   std::bad_alloc
     /// cost     one allocation
-    Scope& new_scope() {
-        scopes_.push_back(std::make_unique<Scope>(*this));
-        return *scopes_.back();
-    }
+    Scope& new_scope();
     /// All inner scopes go, and what is in them.
     void drop_scopes() noexcept { scopes_.clear(); }
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
-    void forget_readers() noexcept {
-        for (auto const& op : operators_) {
-            for (Variable* const v : op->inputs) {
-                if (&v->scope() != this) std::erase(v->readers_, op.get());
-            }
-        }
-    }
+    void forget_readers() noexcept;
     Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
     /// In the order in which they were made.
@@ -6565,44 +6570,17 @@ public:
         return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes) {
-        std::vector<VarSpec> specs;
-        for (Variable const* v : inputs) specs.push_back(v->spec());
-        auto const made = code.infer(specs, attributes.get());
-        auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
-        for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
-        if (!made.empty() && made[0].lod_level > 0) {
-            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
-                if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
-            }
-        }
-        operators_.push_back(std::move(op));
-        Operator& added = *operators_.back();
-        for (Variable* const v : added.inputs) v->readers_.push_back(&added);
-        for (Variable* const v : added.outputs) v->writers_.push_back(&added);
-        return added;
-    }
+    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it
     /// cost     O(1)
-    void write_to(Operator& op, std::size_t i, Variable& v) {
-        if (!v.writers_.empty())
-            throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
-        v.spec_ = op.outputs[i]->spec();
-        v.writers_.push_back(&op);
-        op.outputs[i] = &v;
-    }
+    void write_to(Operator& op, std::size_t i, Variable& v);
 
     /// Gives a variable of this scope a name.
     /// errors   GraphError if the scope itself has that name already
     /// cost     O(log variables)
-    void set_name(Variable& v, std::string name, bool own = true) {
-        if (!by_name_.emplace(name, &v).second)
-            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-        v.name_ = std::move(name);
-        v.own_name_ = own;
-    }
+    void set_name(Variable& v, std::string name, bool own = true);
 
 private:
     Scope* parent_ = nullptr;
@@ -6632,11 +6610,7 @@ inline Scope*& current_scope() {
 /// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
 /// errors   none
 /// cost     O(1)
-inline Scope& default_scope() {
-    if (detail::current_scope() != nullptr) return *detail::current_scope();
-    thread_local Scope scope;
-    return scope;
-}
+Scope& default_scope();
 
 /// While it lives, another scope is this thread's default_scope().
 class ScopeGuard {
@@ -6653,10 +6627,91 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+// rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
 
-#include <unordered_map>
-#include <unordered_set>
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
+    if (!name.empty() && by_name_.contains(name))
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    variables_.push_back(std::make_unique<Variable>(*this, spec, role));
+    Variable& v = *variables_.back();
+    if (!name.empty()) set_name(v, name);
+    return v;
+}
+
+ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
+    for (Scope const* s = this; s != nullptr; s = s->parent_) {
+        if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
+    }
+    return nullptr;
+}
+
+ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
+    if (Variable* const v = find(name)) return *v;
+    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+}
+
+ROWAN_FUNCTION Scope& Scope::new_scope() {
+    scopes_.push_back(std::make_unique<Scope>(*this));
+    return *scopes_.back();
+}
+
+ROWAN_FUNCTION void Scope::forget_readers() noexcept {
+    for (auto const& op : operators_) {
+        for (Variable* const v : op->inputs) {
+            if (&v->scope() != this) std::erase(v->readers_, op.get());
+        }
+    }
+}
+
+ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable*> inputs,
+                                       std::shared_ptr<void const> attributes) {
+    std::vector<VarSpec> specs;
+    for (Variable const* v : inputs) specs.push_back(v->spec());
+    auto const made = code.infer(specs, attributes.get());
+    auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
+    for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
+    if (!made.empty() && made[0].lod_level > 0) {
+        for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+            if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    operators_.push_back(std::move(op));
+    Operator& added = *operators_.back();
+    for (Variable* const v : added.inputs) v->readers_.push_back(&added);
+    for (Variable* const v : added.outputs) v->writers_.push_back(&added);
+    return added;
+}
+
+ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
+    if (!v.writers_.empty())
+        throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
+    v.spec_ = op.outputs[i]->spec();
+    v.writers_.push_back(&op);
+    op.outputs[i] = &v;
+}
+
+ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
+    if (!by_name_.emplace(name, &v).second)
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    v.name_ = std::move(name);
+    v.own_name_ = own;
+}
+
+ROWAN_FUNCTION Scope& default_scope() {
+    if (detail::current_scope() != nullptr) return *detail::current_scope();
+    thread_local Scope scope;
+    return scope;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
 
 namespace rowan::inline v0::detail {
 
@@ -6675,7 +6730,38 @@ inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variable
 /// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
 /// With `within`, writers of variables of other scopes are left out.
 /// errors   GraphError if an operator needs its own result, naming the operators of the cycle
-inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr) {
+std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
+
+/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
+inline bool is_placeholder(Variable const& v) {
+    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
+}
+bool depends_on_placeholder(Variable& v);
+
+/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
+/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
+std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
+
+/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
+void name_inner_variables(std::span<Operator* const> order, Scope& scope);
+
+/// Gives these names to variables that have none; a number is added where the scope has the name already.
+void name_variables(std::span<Operator* const> order);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/trace_inl.hpp: definitions of rowan/detail/trace.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
     enum Mark { open, done };
     struct Visit {
         Operator* op;
@@ -6721,11 +6807,7 @@ inline std::vector<Operator*> trace(std::span<Variable* const> targets, Scope co
     return order;
 }
 
-/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
-inline bool is_placeholder(Variable const& v) {
-    return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
-}
-inline bool depends_on_placeholder(Variable& v) {
+ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
     if (is_placeholder(v)) return true;
     for (Operator const* op : trace(std::array{&v})) {
         for (Variable const* read : op->inputs) {
@@ -6735,9 +6817,7 @@ inline bool depends_on_placeholder(Variable& v) {
     return false;
 }
 
-/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
-/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
-inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
     std::vector<std::pair<Variable*, std::string>> names;
     std::unordered_set<Variable const*> known;
     std::unordered_set<std::string> taken;
@@ -6774,15 +6854,13 @@ inline std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operato
     return names;
 }
 
-/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
-inline void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
     for (auto& [v, name] : names_of(order)) {
         if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
     }
 }
 
-/// Gives these names to variables that have none; a number is added where the scope has the name already.
-inline void name_variables(std::span<Operator* const> order) {
+ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
     for (auto& [v, name] : names_of(order)) {
         if (!v->name().empty()) continue;
         std::string free = name;
@@ -6792,6 +6870,8 @@ inline void name_variables(std::span<Operator* const> order) {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
 
@@ -7578,6 +7658,9 @@ struct sum_grad_op {
 
 // rowan/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
 
+#include <unordered_map>
+#include <unordered_set>
+
 namespace rowan::inline v0::detail {
 
 /// Are there any, and is each of them row-sparse? Then their sum is, too.
@@ -7793,12 +7876,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// "fc(x, fc_0.w_0, fc_0.b_0)"
-inline std::string describe(Operator const& op) {
-    std::string text(op.code->name);
-    char const* comma = "(";
-    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
-    return text.append(op.inputs.empty() ? "()" : ")");
-}
+std::string describe(Operator const& op);
 
 /// Runs f; its error names the operator, too.
 template <class F>
@@ -7966,6 +8044,23 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string describe(Operator const& op) {
+    std::string text(op.code->name);
+    char const* comma = "(";
+    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
+    return text.append(op.inputs.empty() ? "()" : ")");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
 
 namespace rowan::inline v0::detail {
@@ -8074,39 +8169,12 @@ struct StepNet {
 
     /// Finds the operators and what they read from outside.
     /// errors   GraphError if there is a cycle
-    void build() {
-        std::vector<Variable*> targets{out};
-        for (Memory const& m : memories) targets.push_back(m.after);
-        auto const order = trace(targets, scope);
-        for (Operator* const op : order) {
-            for (Variable* const v : op->inputs) {
-                if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
-            }
-        }
-        std::unordered_set<Variable const*> loop, needed;
-        rows_.insert(x);
-        for (Memory const& m : memories) {
-            rows_.insert(m.before);
-            loop.insert(m.before);
-            needed.insert(m.after);
-        }
-        forward = phases(order, std::move(loop), std::move(needed), {}, false);
-        rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
-        name_and_count(order);
-        forward_places = number_.size();
-    }
+    void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
     /// The place of a variable of the step or outside of it.
-    Place place(Variable const& v) const {
-        if (&v.scope() != scope)
-            return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
-        return {rows_.contains(&v)        ? Place::rows
-                : of_a_step_.contains(&v) ? Place::of_a_step
-                                          : Place::whole,
-                number_.at(&v)};
-    }
+    Place place(Variable const& v) const;
     std::size_t places() const { return number_.size(); }
     std::size_t forward_places = 0;  // what is numbered from here on belongs to the backward pass
 
@@ -8165,98 +8233,24 @@ private:
         name_and_count(order);
     }
 
-    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
-        all.insert(&g);
-        for (Operator const* op : g.writers()) {
-            if (op->code->name != sum_op::name) continue;
-            for (Variable const* v : op->inputs) add_summands(*v, all);
-        }
-    }
+    static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
     // `loop`: what is not there before the loop. `needed`: what the next step needs. `stepwise`: what is wanted step by step.
     Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
                   std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
-                  bool may_sum) {
-        std::vector<Operator*> rest;
-        Phases result;
-        auto const in_loop = [&](Operator const& op) {
-            return std::ranges::any_of(op.inputs,
-                                       [&](Variable const* v) { return loop.contains(v) || of_a_step_.contains(v); }) ||
-                   std::ranges::any_of(op.outputs, [&](Variable const* v) { return stepwise.contains(v); });
-        };
-        for (Operator* const op : order) {
-            bool const any = reads_rows(*op);
-            bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
-            for (std::size_t i = 0; i < op->outputs.size(); ++i) {
-                Variable const* const v = op->outputs[i];
-                if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
-                if (!once) loop.insert(v);
-            }
-            if (once) {
-                result.before.push_back({op, {}, {}});
-            } else {
-                rest.push_back(op);
-            }
-        }
-        std::unordered_set<Operator const*> each;
-        std::unordered_set<Variable const*> read;  // within the loop
-        for (Operator* const op : rest | std::views::reverse) {
-            auto const is = [&](auto const& set) {
-                return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
-            };
-            bool const reads_of_a_step = std::ranges::any_of(
-                op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
-            if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
-            each.insert(op);
-            read.insert(op->inputs.begin(), op->inputs.end());
-        }
-        for (Operator* const op : rest) {
-            bool const stays = each.contains(op);
-            (stays ? result.each : result.after).push_back({op, {}, {}});
-            if (!stays) continue;
-            for (Variable const* v : op->outputs) {
-                if (!rows_.contains(v)) of_a_step_.insert(v);
-            }
-        }
-        return result;
-    }
+                  bool may_sum);
 
-    bool reads_rows(Operator const& op) const {
-        return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
-    }
+    bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
         return !reads_rows(op) || (op.code->row_inputs != 0 ? fits(op, false) : op.code->row_wise(op.attributes.get()));
     }
 
     // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
-    bool fits(Operator const& op, bool may_sum) const {
-        if (op.code->sums_rows && !may_sum) return false;
-        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-            bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
-            if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
-        }
-        return reads_rows(op);
-    }
+    bool fits(Operator const& op, bool may_sum) const;
 
     // Names are for messages.
-    void name_and_count(std::span<Operator* const> order) {
-        order_.assign(order.begin(), order.end());
-        name_inner_variables(order, *scope);
-        for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
-        for (Phases* phases : {&forward, &backward}) {
-            for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
-                for (StepOp& op : *ops) {
-                    auto const find = [&](std::vector<Variable*> const& variables, std::vector<Place>& places) {
-                        places.clear();
-                        for (Variable const* v : variables) places.push_back(place(*v));
-                    };
-                    find(op.op->inputs, op.in);
-                    find(op.op->outputs, op.out);
-                }
-            }
-        }
-    }
+    void name_and_count(std::span<Operator* const> order);
 
     std::vector<Operator*> order_;
     std::unordered_set<Variable const*> rows_;       // have a row for each sequence of the step
@@ -8265,6 +8259,134 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/step_net_inl.hpp: definitions of rowan/detail/step_net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void StepNet::build() {
+    std::vector<Variable*> targets{out};
+    for (Memory const& m : memories) targets.push_back(m.after);
+    auto const order = trace(targets, scope);
+    for (Operator* const op : order) {
+        for (Variable* const v : op->inputs) {
+            if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
+        }
+    }
+    std::unordered_set<Variable const*> loop, needed;
+    rows_.insert(x);
+    for (Memory const& m : memories) {
+        rows_.insert(m.before);
+        loop.insert(m.before);
+        needed.insert(m.after);
+    }
+    forward = phases(order, std::move(loop), std::move(needed), {}, false);
+    rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
+    name_and_count(order);
+    forward_places = number_.size();
+}
+
+ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
+    if (&v.scope() != scope)
+        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    return {rows_.contains(&v)        ? Place::rows
+            : of_a_step_.contains(&v) ? Place::of_a_step
+                                      : Place::whole,
+            number_.at(&v)};
+}
+
+ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+    all.insert(&g);
+    for (Operator const* op : g.writers()) {
+        if (op->code->name != sum_op::name) continue;
+        for (Variable const* v : op->inputs) add_summands(*v, all);
+    }
+}
+
+ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                      std::unordered_set<Variable const*> needed,
+                                      std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
+    std::vector<Operator*> rest;
+    Phases result;
+    auto const in_loop = [&](Operator const& op) {
+        return std::ranges::any_of(op.inputs,
+                                   [&](Variable const* v) { return loop.contains(v) || of_a_step_.contains(v); }) ||
+               std::ranges::any_of(op.outputs, [&](Variable const* v) { return stepwise.contains(v); });
+    };
+    for (Operator* const op : order) {
+        bool const any = reads_rows(*op);
+        bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
+        for (std::size_t i = 0; i < op->outputs.size(); ++i) {
+            Variable const* const v = op->outputs[i];
+            if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (!once) loop.insert(v);
+        }
+        if (once) {
+            result.before.push_back({op, {}, {}});
+        } else {
+            rest.push_back(op);
+        }
+    }
+    std::unordered_set<Operator const*> each;
+    std::unordered_set<Variable const*> read;  // within the loop
+    for (Operator* const op : rest | std::views::reverse) {
+        auto const is = [&](auto const& set) {
+            return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
+        };
+        bool const reads_of_a_step =
+            std::ranges::any_of(op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
+        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
+        each.insert(op);
+        read.insert(op->inputs.begin(), op->inputs.end());
+    }
+    for (Operator* const op : rest) {
+        bool const stays = each.contains(op);
+        (stays ? result.each : result.after).push_back({op, {}, {}});
+        if (!stays) continue;
+        for (Variable const* v : op->outputs) {
+            if (!rows_.contains(v)) of_a_step_.insert(v);
+        }
+    }
+    return result;
+}
+
+ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
+    return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
+}
+
+ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
+    if (op.code->sums_rows && !may_sum) return false;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
+    }
+    return reads_rows(op);
+}
+
+ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
+    order_.assign(order.begin(), order.end());
+    name_inner_variables(order, *scope);
+    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+    for (Phases* phases : {&forward, &backward}) {
+        for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
+            for (StepOp& op : *ops) {
+                auto const find = [&](std::vector<Variable*> const& variables, std::vector<Place>& places) {
+                    places.clear();
+                    for (Variable const* v : variables) places.push_back(place(*v));
+                };
+                find(op.op->inputs, op.in);
+                find(op.op->outputs, op.out);
+            }
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/rnn_run.hpp: RnnRun, a step net run over the steps of some sequences, forward or backward.
 
@@ -8279,28 +8401,10 @@ struct RnnPart {
     Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
 
     /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
-    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
-        sequences.clear();
-        elements.clear();
-        starts.assign(1, 0);
-        for (std::size_t j = part; j < map.sequences(); j += parts) sequences.push_back(map.sequence(j));
-        for (std::size_t t = 0; t < map.steps(); ++t) {
-            auto const step = map.step(t), first = map.step(0);
-            for (std::size_t j = part; j < step.size(); j += parts) {
-                auto const back = map.length(j) - 1 - static_cast<std::int64_t>(t);
-                elements.push_back(reverse ? first[j] + back : step[j]);
-            }
-            if (elements.size() == static_cast<std::size_t>(starts.back())) break;
-            starts.push_back(static_cast<std::int64_t>(elements.size()));
-        }
-    }
+    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
 
     /// Room for the values of so many variables, those from number `from` on without a value.
-    void make_room(std::size_t variables, std::size_t from) {
-        steps.resize(count());
-        make_room(packed, variables, from);
-        for (auto& step : steps) make_room(step, variables, from);
-    }
+    void make_room(std::size_t variables, std::size_t from);
 
     static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
         values.resize(std::min(values.size(), from));
@@ -8322,65 +8426,16 @@ public:
 
     /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
     /// sequence's last.
-    Value forward(Value const& x, std::span<Value> states) {
-        part_.make_room(net_.places(), 0);
-        if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
-        packed(*net_.x) = x.gather(device_, part_.elements);
-        for (StepOp const& op : net_.forward.before) run_whole(op);
-        for (std::size_t t = 0; t < part_.count(); ++t) {
-            for (std::size_t m = 0; m < states.size(); ++m) {
-                Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
-                part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
-            }
-            for (StepOp const& op : net_.forward.each) run_step(op, t);
-        }
-        for (StepOp const& op : net_.forward.after) run_whole(op);
-        for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
-        return whole(net_.place(*net_.out)).share();
-    }
+    Value forward(Value const& x, std::span<Value> states);
 
     /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
-    void backward(Value const& out_grad, std::span<Value> states) {
-        part_.make_room(net_.places(), net_.forward_places);
-        if (part_.count() == 0) return;
-        packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
-        for (StepOp const& op : net_.backward.before) run_whole(op);
-        Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
-        for (std::size_t t = part_.count(); t-- > 0;) {
-            for (std::size_t m = 0; m < states.size(); ++m) {
-                Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
-                Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
-                after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
-            }
-            for (StepOp const& op : net_.backward.each) run_step(op, t);
-            for (std::size_t m = 0; m < states.size(); ++m) {
-                auto const& memory = net_.memories[m];
-                carried[m] = memory.before_grad == nullptr
-                                 ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
-                                 : step_value(net_.place(*memory.before_grad), t).share();
-            }
-        }
-        for (StepOp const& op : net_.backward.after) run_whole(op);
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            Value rest = states[m].slice(part_.size(0), part_.sequences.size());
-            states[m] = joined(carried[m], rest);
-        }
-    }
+    void backward(Value const& out_grad, std::span<Value> states);
 
     /// After backward: the gradient of x, empty if there is none.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
     /// After backward: adds what reaches an outer variable to `parts`.
-    void outer_grad(std::size_t k, Buffer<Value*>& parts) {
-        for (Variable const* v : net_.outer_grads[k]) {
-            Place const place = net_.place(*v);
-            if (place.kind == Place::of_a_step) {
-                for (auto& step : part_.steps) parts.push_back(&step[place.number]);
-            } else {
-                parts.push_back(&whole(place));
-            }
-        }
-    }
+    void outer_grad(std::size_t k, Buffer<Value*>& parts);
 
 private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
@@ -8390,37 +8445,12 @@ private:
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
     /// The state of every sequence after its last step: step t has those that end there last.
-    Value ends(std::size_t m, Value const& boot) {
-        Buffer<Value> pieces;
-        for (std::size_t t = part_.count(); t-- > 0;)
-            pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
-        pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
-        Buffer<Value*> all;
-        for (Value& piece : pieces) all.push_back(&piece);
-        return Value::concat(device_, all);
-    }
+    Value ends(std::size_t m, Value const& boot);
 
     // Of all steps.
-    Value& whole(Place const& place) {
-        if (place.kind == Place::outside) return *outer_[place.number];
-        Value& all = part_.packed[place.number];
-        if (!all.empty() || place.kind == Place::whole) return all;
-        Buffer<Value*> steps;
-        for (auto& step : part_.steps) steps.push_back(&step[place.number]);
-        all = Value::concat(device_, steps);
-        return all;
-    }
+    Value& whole(Place const& place);
 
-    Value& step_value(Place const& place, std::size_t t) {
-        if (place.kind == Place::outside) return *outer_[place.number];
-        Value& all = part_.packed[place.number];
-        if (place.kind == Place::whole) return all;
-        Value& value = part_.steps[t][place.number];
-        if (value.empty() && place.kind == Place::rows && !all.empty()) {
-            value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
-        }
-        return value;
-    }
+    Value& step_value(Place const& place, std::size_t t);
 
     // For rows [first, first + rows) of the part.
     template <class In, class Out>
@@ -8438,30 +8468,11 @@ private:
             }
         });
     }
-    void run_whole(StepOp const& op) {
-        run(
-            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
-            [&](Place const& place) -> Value& { return part_.packed[place.number]; });
-    }
-    void run_step(StepOp const& op, std::size_t t) {
-        run(
-            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
-            [&](Place const& place) -> Value& { return step_value(place, t); },
-            [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
-    }
+    void run_whole(StepOp const& op);
+    void run_step(StepOp const& op, std::size_t t);
 
     // Rows stand in the order of steps: where in the batch is what an operator has complained of?
-    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
-        auto const slots = op.op->code->inputs;
-        auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
-            return e.position();
-        std::size_t size = 1;
-        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
-        std::size_t const width = size / rows;
-        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
-    }
+    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const;
 
     void const* device_;
     StepNet const& net_;
@@ -8472,6 +8483,150 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/rnn_run_inl.hpp: definitions of rowan/detail/rnn_run.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
+    sequences.clear();
+    elements.clear();
+    starts.assign(1, 0);
+    for (std::size_t j = part; j < map.sequences(); j += parts) sequences.push_back(map.sequence(j));
+    for (std::size_t t = 0; t < map.steps(); ++t) {
+        auto const step = map.step(t), first = map.step(0);
+        for (std::size_t j = part; j < step.size(); j += parts) {
+            auto const back = map.length(j) - 1 - static_cast<std::int64_t>(t);
+            elements.push_back(reverse ? first[j] + back : step[j]);
+        }
+        if (elements.size() == static_cast<std::size_t>(starts.back())) break;
+        starts.push_back(static_cast<std::int64_t>(elements.size()));
+    }
+}
+
+ROWAN_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) {
+    steps.resize(count());
+    make_room(packed, variables, from);
+    for (auto& step : steps) make_room(step, variables, from);
+}
+
+ROWAN_FUNCTION Value RnnRun::forward(Value const& x, std::span<Value> states) {
+    part_.make_room(net_.places(), 0);
+    if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
+    packed(*net_.x) = x.gather(device_, part_.elements);
+    for (StepOp const& op : net_.forward.before) run_whole(op);
+    for (std::size_t t = 0; t < part_.count(); ++t) {
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
+            part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
+        }
+        for (StepOp const& op : net_.forward.each) run_step(op, t);
+    }
+    for (StepOp const& op : net_.forward.after) run_whole(op);
+    for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
+    return whole(net_.place(*net_.out)).share();
+}
+
+ROWAN_FUNCTION void RnnRun::backward(Value const& out_grad, std::span<Value> states) {
+    part_.make_room(net_.places(), net_.forward_places);
+    if (part_.count() == 0) return;
+    packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
+    for (StepOp const& op : net_.backward.before) run_whole(op);
+    Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
+    for (std::size_t t = part_.count(); t-- > 0;) {
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
+            Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
+            after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
+        }
+        for (StepOp const& op : net_.backward.each) run_step(op, t);
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            auto const& memory = net_.memories[m];
+            carried[m] = memory.before_grad == nullptr
+                             ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
+                             : step_value(net_.place(*memory.before_grad), t).share();
+        }
+    }
+    for (StepOp const& op : net_.backward.after) run_whole(op);
+    for (std::size_t m = 0; m < states.size(); ++m) {
+        Value rest = states[m].slice(part_.size(0), part_.sequences.size());
+        states[m] = joined(carried[m], rest);
+    }
+}
+
+ROWAN_FUNCTION void RnnRun::outer_grad(std::size_t k, Buffer<Value*>& parts) {
+    for (Variable const* v : net_.outer_grads[k]) {
+        Place const place = net_.place(*v);
+        if (place.kind == Place::of_a_step) {
+            for (auto& step : part_.steps) parts.push_back(&step[place.number]);
+        } else {
+            parts.push_back(&whole(place));
+        }
+    }
+}
+
+ROWAN_FUNCTION Value RnnRun::ends(std::size_t m, Value const& boot) {
+    Buffer<Value> pieces;
+    for (std::size_t t = part_.count(); t-- > 0;)
+        pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
+    pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
+    Buffer<Value*> all;
+    for (Value& piece : pieces) all.push_back(&piece);
+    return Value::concat(device_, all);
+}
+
+ROWAN_FUNCTION Value& RnnRun::whole(Place const& place) {
+    if (place.kind == Place::outside) return *outer_[place.number];
+    Value& all = part_.packed[place.number];
+    if (!all.empty() || place.kind == Place::whole) return all;
+    Buffer<Value*> steps;
+    for (auto& step : part_.steps) steps.push_back(&step[place.number]);
+    all = Value::concat(device_, steps);
+    return all;
+}
+
+ROWAN_FUNCTION Value& RnnRun::step_value(Place const& place, std::size_t t) {
+    if (place.kind == Place::outside) return *outer_[place.number];
+    Value& all = part_.packed[place.number];
+    if (place.kind == Place::whole) return all;
+    Value& value = part_.steps[t][place.number];
+    if (value.empty() && place.kind == Place::rows && !all.empty()) {
+        value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
+    }
+    return value;
+}
+
+ROWAN_FUNCTION void RnnRun::run_whole(StepOp const& op) {
+    run(
+        op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+        [&](Place const& place) -> Value& { return part_.packed[place.number]; });
+}
+
+ROWAN_FUNCTION void RnnRun::run_step(StepOp const& op, std::size_t t) {
+    run(
+        op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
+        [&](Place const& place) -> Value& { return step_value(place, t); },
+        [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+}
+
+ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexError const& e, std::size_t first,
+                                                     std::size_t rows) const {
+    auto const slots = op.op->code->inputs;
+    auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
+    if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return e.position();
+    std::size_t size = 1;
+    for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
+    if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
+    std::size_t const width = size / rows;
+    return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
 
@@ -8495,7 +8650,7 @@ struct RnnBlock {
     /// How many memories have one.
     /// errors   none
     /// cost     O(states)
-    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
+    std::size_t boots() const;
 };
 
 /// The values of all steps of a run, which the gradient needs: the scopes of the steps.
@@ -8517,50 +8672,10 @@ public:
         : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
     /// out: the states after the last steps, the results of all steps
-    void forward(std::span<Value* const> out) {
-        Value const& x = *in_[0];
-        Lod const lod = x.lod();
-        std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-        if (lod.levels() != levels)
-            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
-        lod.check_rows(x.rows());
-        StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
-        s_.lod = lod;
-        s_.parts.resize(net_.rows_apart && !block_.runs_whole
-                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
-                            : 1);
-        for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
-        auto states = first_states();
-        Buffer<Value> results(s_.parts.size());
-        Value const elements = without_upper_levels(x);
-        auto const forward_part = [&](std::size_t k, void const* device) {
-            results[k] = run(device, k).forward(elements, states[k]);
-        };
-        block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
-        Value all = scatter(results, &RnnPart::elements);
-        s_.out_lod = with_upper_levels(all.lod());
-        *out[net_.memories.size()] = all.with_lod(s_.out_lod);
-        for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
-    }
+    void forward(std::span<Value* const> out);
 
     /// `grads`: for x, the boot states where there are some, and each outer variable.
-    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
-        Buffer<Buffer<Value>> states(s_.parts.size());
-        Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
-        auto const backward_part = [&](std::size_t k, void const* device) {
-            for (Value const* last : last_grads) {
-                states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
-            }
-            run(device, k).backward(elements, states[k]);
-        };
-        block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
-        x_grad(*grads[0]);
-        std::size_t at = 1;
-        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-            if (block_.has_boot[m]) *grads[at++] = last(states, m);
-        }
-        for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
-    }
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
@@ -8571,81 +8686,18 @@ private:
         return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
-    Lod with_upper_levels(Lod const& lod) const {
-        if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
-        std::vector<Ids<>> levels;
-        for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
-        for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
-        return Lod(levels);
-    }
+    Lod with_upper_levels(Lod const& lod) const;
 
     // Of each part, for each memory.
-    Buffer<Buffer<Value>> first_states() const {
-        std::size_t sequences = 0;
-        for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
-        Buffer<Buffer<Value>> states(s_.parts.size());
-        std::size_t at = 1;
-        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-            if (block_.has_boot[m] && in_[at]->rows() != sequences)
-                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
-                                 std::to_string(sequences) + ", the number of sequences");
-            for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-                auto const& mine = s_.parts[k].sequences;
-                states[k].push_back(block_.has_boot[m]
-                                        ? in_[at]->with_lod({}).gather(device_, mine)
-                                        : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
-            }
-            if (block_.has_boot[m]) ++at;
-        }
-        return states;
-    }
+    Buffer<Buffer<Value>> first_states() const;
 
-    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
-        Buffer<Value*> parts;
-        Buffer<std::span<std::int64_t const>> targets;
-        for (std::size_t k = 0; k < values.size(); ++k) {
-            bool const only = k + 1 == values.size() && parts.empty();
-            if ((s_.parts[k].*to).empty() && !only) continue;
-            parts.push_back(&values[k]);
-            targets.emplace_back(s_.parts[k].*to);
-        }
-        return Value::scatter(device_, parts, targets);
-    }
-    Value last(std::span<Buffer<Value>> states, std::size_t m) const {
-        Buffer<Value> of_parts;
-        for (auto& part : states) of_parts.push_back(part[m].share());
-        return scatter(of_parts, &RnnPart::sequences);
-    }
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
 
-    void x_grad(Value& grad) {
-        if (net_.x_grad == nullptr) {
-            if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
-            return;
-        }
-        Buffer<Value> of_parts;
-        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-            of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
-                                                        : run(device_, k).x_grad());
-        }
-        grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
-    }
+    void x_grad(Value& grad);
 
     // The sum of all that reaches an outer variable, from all parts and steps.
-    void outer_grad(std::size_t k, Value& grad) {
-        Buffer<Value*> summands;
-        for (std::size_t part = 0; part < s_.parts.size(); ++part) {
-            if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
-        }
-        if (summands.empty()) {
-            if (all_row_sparse(net_.outer_grads[k])) {
-                grad = block_.kernels.no_rows(device_, *outer()[k]);
-            } else if (has_gradient(*net_.outer[k])) {
-                grad = block_.kernels.zero_like(device_, *outer()[k]);
-            }
-        } else {
-            grad = block_.kernels.total(device_, summands);
-        }
-    }
+    void outer_grad(std::size_t k, Value& grad);
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
     void const* device_;
@@ -8655,49 +8707,16 @@ private:
     StepScopes& s_;
 };
 
-inline void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                    std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    Value& scopes = *out.back();
-    if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
-    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
-}
+void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+             std::ptrdiff_t);
 
 // in: the inputs of the forward operator, its scopes, and the gradients of the results of all steps and of the last states
-inline void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                         void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    std::size_t const n = in.size() - 2 - block.net.memories.size();
-    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
-}
+void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                  std::ptrdiff_t);
 
-inline std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    std::vector<VarSpec> results;
-    for (auto const& memory : block.net.memories) {
-        VarSpec last = memory.after->spec();
-        last.lod_level = block.level;
-        last.dims[0] = UNK;
-        results.push_back(last);
-    }
-    VarSpec out = block.net.out->spec();
-    if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
-    out.lod_level += block.level + 1;
-    results.push_back(out);
-    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
-    return results;
-}
+std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes);
 
-inline std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
-    std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
-    std::size_t const first = 1 + block.boots();
-    for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
-        if (all_row_sparse(block.net.outer_grads[k])) grads[first + k].type = VarType::SELECTED_ROWS;
-    }
-    return grads;
-}
+std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes);
 
 inline constexpr std::array<std::string_view, 1> rnn_inputs{"x"};
 inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "scopes"};
@@ -8738,6 +8757,188 @@ inline constexpr op_code rnn_code{"rnn",
 
 }  // namespace rowan::inline v0
 
+// rowan/graph/rnn_inl.hpp: definitions of rowan/graph/rnn.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <string>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
+    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
+}
+
+}  // namespace rowan::inline v0
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void Recurrent::forward(std::span<Value* const> out) {
+    Value const& x = *in_[0];
+    Lod const lod = x.lod();
+    std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
+    if (lod.levels() != levels)
+        throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+    lod.check_rows(x.rows());
+    StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+    s_.lod = lod;
+    s_.parts.resize(
+        net_.rows_apart && !block_.runs_whole ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256) : 1);
+    for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+    auto states = first_states();
+    Buffer<Value> results(s_.parts.size());
+    Value const elements = without_upper_levels(x);
+    auto const forward_part = [&](std::size_t k, void const* device) {
+        results[k] = run(device, k).forward(elements, states[k]);
+    };
+    block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
+    Value all = scatter(results, &RnnPart::elements);
+    s_.out_lod = with_upper_levels(all.lod());
+    *out[net_.memories.size()] = all.with_lod(s_.out_lod);
+    for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
+}
+
+ROWAN_FUNCTION void Recurrent::backward(Value const& out_grad, std::span<Value* const> last_grads,
+                                        std::span<Value* const> grads) {
+    Buffer<Buffer<Value>> states(s_.parts.size());
+    Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
+    auto const backward_part = [&](std::size_t k, void const* device) {
+        for (Value const* last : last_grads) {
+            states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
+        }
+        run(device, k).backward(elements, states[k]);
+    };
+    block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
+    x_grad(*grads[0]);
+    std::size_t at = 1;
+    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+        if (block_.has_boot[m]) *grads[at++] = last(states, m);
+    }
+    for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
+}
+
+ROWAN_FUNCTION Lod Recurrent::with_upper_levels(Lod const& lod) const {
+    if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
+    std::vector<Ids<>> levels;
+    for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
+    for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
+    return Lod(levels);
+}
+
+ROWAN_FUNCTION Buffer<Buffer<Value>> Recurrent::first_states() const {
+    std::size_t sequences = 0;
+    for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
+    Buffer<Buffer<Value>> states(s_.parts.size());
+    std::size_t at = 1;
+    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+        if (block_.has_boot[m] && in_[at]->rows() != sequences)
+            throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
+                             std::to_string(sequences) + ", the number of sequences");
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+            auto const& mine = s_.parts[k].sequences;
+            states[k].push_back(block_.has_boot[m]
+                                    ? in_[at]->with_lod({}).gather(device_, mine)
+                                    : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
+        }
+        if (block_.has_boot[m]) ++at;
+    }
+    return states;
+}
+
+ROWAN_FUNCTION Value Recurrent::scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
+    Buffer<Value*> parts;
+    Buffer<std::span<std::int64_t const>> targets;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+        bool const only = k + 1 == values.size() && parts.empty();
+        if ((s_.parts[k].*to).empty() && !only) continue;
+        parts.push_back(&values[k]);
+        targets.emplace_back(s_.parts[k].*to);
+    }
+    return Value::scatter(device_, parts, targets);
+}
+
+ROWAN_FUNCTION Value Recurrent::last(std::span<Buffer<Value>> states, std::size_t m) const {
+    Buffer<Value> of_parts;
+    for (auto& part : states) of_parts.push_back(part[m].share());
+    return scatter(of_parts, &RnnPart::sequences);
+}
+
+ROWAN_FUNCTION void Recurrent::x_grad(Value& grad) {
+    if (net_.x_grad == nullptr) {
+        if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
+        return;
+    }
+    Buffer<Value> of_parts;
+    for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+        of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
+                                                    : run(device_, k).x_grad());
+    }
+    grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
+}
+
+ROWAN_FUNCTION void Recurrent::outer_grad(std::size_t k, Value& grad) {
+    Buffer<Value*> summands;
+    for (std::size_t part = 0; part < s_.parts.size(); ++part) {
+        if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
+    }
+    if (summands.empty()) {
+        if (all_row_sparse(net_.outer_grads[k])) {
+            grad = block_.kernels.no_rows(device_, *outer()[k]);
+        } else if (has_gradient(*net_.outer[k])) {
+            grad = block_.kernels.zero_like(device_, *outer()[k]);
+        }
+    } else {
+        grad = block_.kernels.total(device_, summands);
+    }
+}
+
+ROWAN_FUNCTION void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                            void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    Value& scopes = *out.back();
+    if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
+    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
+}
+
+ROWAN_FUNCTION void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                                 void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    std::size_t const n = in.size() - 2 - block.net.memories.size();
+    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
+    auto const& block = *static_cast<RnnBlock const*>(attributes);
+    std::vector<VarSpec> results;
+    for (auto const& memory : block.net.memories) {
+        VarSpec last = memory.after->spec();
+        last.lod_level = block.level;
+        last.dims[0] = UNK;
+        results.push_back(last);
+    }
+    VarSpec out = block.net.out->spec();
+    if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
+    out.lod_level += block.level + 1;
+    results.push_back(out);
+    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
+    return results;
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
+    auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
+    block.build_backward(block);  // the first time that it is asked for
+    std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
+    std::size_t const first = 1 + block.boots();
+    for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
+        if (all_row_sparse(block.net.outer_grads[k])) grads[first + k].type = VarType::SELECTED_ROWS;
+    }
+    return grads;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
 
 namespace rowan::inline v0::detail {
@@ -8771,21 +8972,7 @@ public:
     std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
     bool has_backward = false;
 
-    void build() {
-        std::vector<Variable*> targets{condition};
-        std::size_t const first = trace(targets, scope).size();
-        for (State const& s : states) targets.push_back(s.after);
-        order_ = trace(targets, scope);
-        for (Operator* const op : order_) {
-            for (Variable* const v : op->inputs) add_outer(*v);
-        }
-        for (Variable* const v : targets) add_outer(*v);
-        name_and_count(order_);
-        forward_ = number_.size();
-        for (std::size_t i = 0; i < order_.size(); ++i)
-            (i < first ? conditions : body).push_back(places_of(*order_[i]));
-        find_uses();
-    }
+    void build();
 
     /// Gradients have elements of T.
     /// errors   GraphError if an operator on the way has no gradient
@@ -8801,12 +8988,7 @@ public:
         }
     }
 
-    Place place(Variable const& v) const {
-        if (&v.scope() != scope)
-            return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
-        std::size_t const n = number_.at(&v);
-        return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
-    }
+    Place place(Variable const& v) const;
     std::size_t forward_places() const { return forward_; }
     std::size_t backward_places() const { return number_.size() - forward_; }
 
@@ -8841,70 +9023,14 @@ private:
         find_uses();
     }
 
-    void add_outer(Variable& v) {
-        if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
-    }
+    void add_outer(Variable& v);
 
-    void name_and_count(std::span<Operator* const> order) {
-        name_inner_variables(order, *scope);
-        for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
-    }
+    void name_and_count(std::span<Operator* const> order);
 
-    Op places_of(Operator const& op) const {
-        Op made{&op, {}, {}, {}, false};
-        for (Variable const* v : op.inputs) made.in.push_back(place(*v));
-        for (Variable const* v : op.outputs) made.out.push_back(place(*v));
-        return made;
-    }
+    Op places_of(Operator const& op) const;
 
     // After which operator of an iteration each value goes, and which operators may put their result in the place of what they read.
-    void find_uses() {
-        auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
-            if (p.kind == kind) to.insert(p.number);
-        };
-        std::unordered_set<std::size_t> kept;        // for the backward pass
-        std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
-        for (Op const& op : back) {
-            for (Place const& p : op.in) {
-                keep(kept, p, Place::forward);
-                if (p.kind == Place::backward) ++reads[p.number];
-            }
-        }
-        std::unordered_set<std::size_t> results;
-        for (State const& s : states) {
-            if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
-            if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
-        }
-        for (auto const& parts : outer_grads) {
-            for (Variable const* v : parts) keep(results, place(*v), Place::backward);
-        }
-        for (Op& op : back) {
-            Place const first = op.in.empty() ? Place{} : op.in[0];
-            op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
-                          !results.contains(first.number);
-        }
-        for (State& s : states) {
-            Place const p = place(*s.after);
-            s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
-                      std::ranges::count(states, s.after, &State::after) == 1;
-        }
-        auto live = kept;
-        keep(live, place(*condition), Place::forward);
-        for (State const& s : states) keep(live, place(*s.after), Place::forward);
-        for (auto* ops : {&body, &conditions}) {
-            for (Op& op : *ops | std::views::reverse) {
-                op.dies.clear();
-                for (auto const* places : {&op.out, &op.in}) {
-                    for (Place const& p : *places) {
-                        if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
-                    }
-                }
-                op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
-                              std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
-                              std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
-            }
-        }
-    }
+    void find_uses();
 
     std::vector<Operator*> order_;
     std::unordered_map<Variable const*, std::size_t> number_;
@@ -8912,6 +9038,104 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/loop_net_inl.hpp: definitions of rowan/detail/loop_net.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void LoopNet::build() {
+    std::vector<Variable*> targets{condition};
+    std::size_t const first = trace(targets, scope).size();
+    for (State const& s : states) targets.push_back(s.after);
+    order_ = trace(targets, scope);
+    for (Operator* const op : order_) {
+        for (Variable* const v : op->inputs) add_outer(*v);
+    }
+    for (Variable* const v : targets) add_outer(*v);
+    name_and_count(order_);
+    forward_ = number_.size();
+    for (std::size_t i = 0; i < order_.size(); ++i) (i < first ? conditions : body).push_back(places_of(*order_[i]));
+    find_uses();
+}
+
+ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+    if (&v.scope() != scope)
+        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    std::size_t const n = number_.at(&v);
+    return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+}
+
+ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
+    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+}
+
+ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+    name_inner_variables(order, *scope);
+    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+}
+
+ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+    Op made{&op, {}, {}, {}, false};
+    for (Variable const* v : op.inputs) made.in.push_back(place(*v));
+    for (Variable const* v : op.outputs) made.out.push_back(place(*v));
+    return made;
+}
+
+ROWAN_FUNCTION void LoopNet::find_uses() {
+    auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
+        if (p.kind == kind) to.insert(p.number);
+    };
+    std::unordered_set<std::size_t> kept;        // for the backward pass
+    std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
+    for (Op const& op : back) {
+        for (Place const& p : op.in) {
+            keep(kept, p, Place::forward);
+            if (p.kind == Place::backward) ++reads[p.number];
+        }
+    }
+    std::unordered_set<std::size_t> results;
+    for (State const& s : states) {
+        if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
+        if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
+    }
+    for (auto const& parts : outer_grads) {
+        for (Variable const* v : parts) keep(results, place(*v), Place::backward);
+    }
+    for (Op& op : back) {
+        Place const first = op.in.empty() ? Place{} : op.in[0];
+        op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+                      !results.contains(first.number);
+    }
+    for (State& s : states) {
+        Place const p = place(*s.after);
+        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
+                  std::ranges::count(states, s.after, &State::after) == 1;
+    }
+    auto live = kept;
+    keep(live, place(*condition), Place::forward);
+    for (State const& s : states) keep(live, place(*s.after), Place::forward);
+    for (auto* ops : {&body, &conditions}) {
+        for (Op& op : *ops | std::views::reverse) {
+            op.dies.clear();
+            for (auto const* places : {&op.out, &op.in}) {
+                for (Place const& p : *places) {
+                    if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
+                }
+            }
+            op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
+                          std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
+                          std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
 
@@ -8943,78 +9167,13 @@ public:
     LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
         : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    void forward(std::span<Value* const> out) {
-        Buffer<Value> states;
-        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
-        for (s_.count = 0;; ++s_.count) {
-            Buffer<Value>& values = iteration(s_.count);
-            for (std::size_t k = 0; k < states.size(); ++k)
-                values[number(*net_.states[k].before)] = std::move(states[k]);
-            for (LoopNet::Op const& op : net_.conditions) run(op, values);
-            if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
-                for (std::size_t k = 0; k < states.size(); ++k)
-                    *out[k] = std::move(values[number(*net_.states[k].before)]);
-                break;
-            }
-            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
-                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
-            for (LoopNet::Op const& op : net_.body) run(op, values);
-            for (std::size_t k = 0; k < states.size(); ++k) {
-                LoopNet::State const& s = net_.states[k];
-                Value& after = at(net_.place(*s.after), values);
-                states[k] =
-                    s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
-            }
-        }
-        s_.iterations.resize(net_.has_backward ? s_.count : 0);
-    }
+    void forward(std::span<Value* const> out);
 
     /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
-    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
-        std::size_t const n = net_.states.size();
-        Buffer<Value> carried;
-        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
-        Buffer<Value> values(net_.backward_places());
-        Buffer<Buffer<Value>> reached(net_.outer.size());
-        for (std::size_t t = s_.count; t-- > 0;) {
-            Buffer<Value>& saved = s_.iterations[t];
-            for (Value& v : values) v.clear();
-            for (std::size_t k = 0; k < n; ++k) {
-                if (net_.states[k].after_grad != nullptr)
-                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
-            }
-            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
-            for (std::size_t k = 0; k < n; ++k) {
-                LoopNet::State const& s = net_.states[k];
-                if (s.before_grad != nullptr) {
-                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
-                } else if (s.after_grad != nullptr && s.is_dense()) {
-                    carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
-                } else {
-                    carried[k].clear();
-                }
-            }
-            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-            LoopNet::State const& s = net_.states[k];
-            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
-                carried[k] = block_.kernels.zero_like(device_, *in_[k]);
-            *grads[k] = std::move(carried[k]);
-        }
-        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
-    }
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
-    Buffer<Value>& iteration(std::size_t t) {
-        std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
-        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
-        Buffer<Value>& values = s_.iterations[i];
-        values.resize(net_.forward_places());
-        for (Value& v : values) v.clear();
-        return values;
-    }
+    Buffer<Value>& iteration(std::size_t t);
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
 
     Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
@@ -9041,35 +9200,9 @@ private:
     }
 
     // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
-        for (Variable const* v : net_.outer_grads[k]) {
-            Value& part = at(net_.place(*v), saved, values);
-            if (part.empty()) continue;
-            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-                reached.push_back(part.share());
-            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-                reached[0] = reached[0].add_slots(part);
-            } else {
-                std::array<Value*, 2> const both{&reached[0], &part};
-                reached[0] = block_.kernels.total(device_, both);
-            }
-        }
-    }
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
-        Variable const& v = *net_.outer[k];
-        if (!reached.empty()) {
-            Buffer<Value*> all;
-            for (Value& part : reached) all.push_back(&part);
-            grad = block_.kernels.total(device_, all);
-        } else if (net_.is_sparse(k)) {
-            grad = block_.kernels.no_rows(device_, outer(k));
-        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
-            grad = block_.kernels.zero_like(device_, outer(k));
-        } else {
-            grad.clear();
-        }
-    }
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
     bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
 
     void const* device_;
@@ -9080,50 +9213,16 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-inline void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                      void const* attributes, std::ptrdiff_t) {
-    Value& scopes = *out.back();
-    if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
-    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
-}
+void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+               std::ptrdiff_t);
 
 // in: the inputs of the forward operator, its scopes, and the gradients of the last states
-inline void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                           void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::size_t const n = out.size();
-    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
-}
+void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                    std::ptrdiff_t);
 
-inline std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::vector<VarSpec> results;
-    for (auto const& s : block.net.states) {
-        VarSpec last = s.before->spec();
-        for (std::size_t i = 0; i < last.dims.size(); ++i) {
-            if (s.after->spec().dims[i] == UNK) last.dims[i] = UNK;
-        }
-        results.push_back(last);
-    }
-    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
-    return results;
-}
+std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
 
-inline std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
-    for (VarSpec const& grad : in.last(block.net.states.size())) {
-        if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
-            throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
-    }
-    std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
-    std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
-    for (std::size_t k = states; k < n; ++k) {
-        if (block.net.is_sparse(k - states)) grads[k].type = VarType::SELECTED_ROWS;
-    }
-    return grads;
-}
+std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
 
 inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
 inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
@@ -9143,6 +9242,161 @@ inline constexpr op_code while_code = detail::whole_op("while_loop", detail::whi
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0
+
+// rowan/graph/while_loop_inl.hpp: definitions of rowan/graph/while_loop.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
+    Buffer<Value> states;
+    for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
+    for (s_.count = 0;; ++s_.count) {
+        Buffer<Value>& values = iteration(s_.count);
+        for (std::size_t k = 0; k < states.size(); ++k) values[number(*net_.states[k].before)] = std::move(states[k]);
+        for (LoopNet::Op const& op : net_.conditions) run(op, values);
+        if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
+            for (std::size_t k = 0; k < states.size(); ++k) *out[k] = std::move(values[number(*net_.states[k].before)]);
+            break;
+        }
+        if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
+            throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                             std::string("at most ").append(std::to_string(block_.max_iterations)));
+        for (LoopNet::Op const& op : net_.body) run(op, values);
+        for (std::size_t k = 0; k < states.size(); ++k) {
+            LoopNet::State const& s = net_.states[k];
+            Value& after = at(net_.place(*s.after), values);
+            states[k] =
+                s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
+        }
+    }
+    s_.iterations.resize(net_.has_backward ? s_.count : 0);
+}
+
+ROWAN_FUNCTION void LoopRun::backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
+    std::size_t const n = net_.states.size();
+    Buffer<Value> carried;
+    for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
+    Buffer<Value> values(net_.backward_places());
+    Buffer<Buffer<Value>> reached(net_.outer.size());
+    for (std::size_t t = s_.count; t-- > 0;) {
+        Buffer<Value>& saved = s_.iterations[t];
+        for (Value& v : values) v.clear();
+        for (std::size_t k = 0; k < n; ++k) {
+            if (net_.states[k].after_grad != nullptr)
+                values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
+        }
+        for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+        for (std::size_t k = 0; k < n; ++k) {
+            LoopNet::State const& s = net_.states[k];
+            if (s.before_grad != nullptr) {
+                carried[k] = at(net_.place(*s.before_grad), saved, values).share();
+            } else if (s.after_grad != nullptr && s.is_dense()) {
+                carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
+            } else {
+                carried[k].clear();
+            }
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+        LoopNet::State const& s = net_.states[k];
+        if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
+            carried[k] = block_.kernels.zero_like(device_, *in_[k]);
+        *grads[k] = std::move(carried[k]);
+    }
+    for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
+}
+
+ROWAN_FUNCTION Buffer<Value>& LoopRun::iteration(std::size_t t) {
+    std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
+    if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
+    Buffer<Value>& values = s_.iterations[i];
+    values.resize(net_.forward_places());
+    for (Value& v : values) v.clear();
+    return values;
+}
+
+ROWAN_FUNCTION void LoopRun::collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved,
+                                     Buffer<Value>& values) const {
+    for (Variable const* v : net_.outer_grads[k]) {
+        Value& part = at(net_.place(*v), saved, values);
+        if (part.empty()) continue;
+        if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
+            reached.push_back(part.share());
+        } else if (v->spec().type == VarType::TENSOR_ARRAY) {
+            reached[0] = reached[0].add_slots(part);
+        } else {
+            std::array<Value*, 2> const both{&reached[0], &part};
+            reached[0] = block_.kernels.total(device_, both);
+        }
+    }
+}
+
+ROWAN_FUNCTION void LoopRun::outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+    Variable const& v = *net_.outer[k];
+    if (!reached.empty()) {
+        Buffer<Value*> all;
+        for (Value& part : reached) all.push_back(&part);
+        grad = block_.kernels.total(device_, all);
+    } else if (net_.is_sparse(k)) {
+        grad = block_.kernels.no_rows(device_, outer(k));
+    } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
+        grad = block_.kernels.zero_like(device_, outer(k));
+    } else {
+        grad.clear();
+    }
+}
+
+ROWAN_FUNCTION void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                              void const* attributes, std::ptrdiff_t) {
+    Value& scopes = *out.back();
+    if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
+    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
+}
+
+ROWAN_FUNCTION void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
+                                   void const* attributes, std::ptrdiff_t) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::size_t const n = out.size();
+    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
+    auto const& block = *static_cast<WhileBlock const*>(attributes);
+    std::vector<VarSpec> results;
+    for (auto const& s : block.net.states) {
+        VarSpec last = s.before->spec();
+        for (std::size_t i = 0; i < last.dims.size(); ++i) {
+            if (s.after->spec().dims[i] == UNK) last.dims[i] = UNK;
+        }
+        results.push_back(last);
+    }
+    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
+    return results;
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
+    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
+    block.build_backward(block);  // the first time that it is asked for
+    for (VarSpec const& grad : in.last(block.net.states.size())) {
+        if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
+            throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
+                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+    }
+    std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
+    std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
+    for (std::size_t k = states; k < n; ++k) {
+        if (block.net.is_sparse(k - states)) grads[k].type = VarType::SELECTED_ROWS;
+    }
+    return grads;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
 
@@ -18398,86 +18652,16 @@ struct add_to_op : add_op {
 class StepProgram {
 public:
     /// errors   GraphError if the result depends neither on the step's input nor on a memory, or a memory is added to twice
-    explicit StepProgram(Variable& result) : result_(result) {
-        std::unordered_set<Variable const*> within;
-        for (Operator* const op : trace(std::array{&result})) {
-            bool inside = false;
-            for (std::size_t i = 0; i < op->inputs.size(); ++i) {
-                Variable* const v = op->inputs[i];
-                bool const is_memory = i == 0 && op->code->in_step != nullptr;
-                if (is_memory && !is_placeholder(*v))
-                    throw GraphError("layer::add_to: the memory is that of another recurrent layer");
-                if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
-                inside = inside || is_placeholder(*v) || within.contains(v);
-                if (!is_memory) continue;
-                if (std::ranges::find(memories_, v) != memories_.end())
-                    throw GraphError("layer::add_to: a memory of a step is added to twice");
-                memories_.push_back(v);
-                sums_.push_back(op->outputs[0]);
-            }
-            if (!inside) continue;
-            if (op->code == &rnn_code)
-                throw GraphError(
-                    "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
-            order_.push_back(op);
-            within.insert(op->outputs.begin(), op->outputs.end());
-        }
-        for (Variable const* memory : memories_) inputs_.erase(memory);
-        if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
-            throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
-        if (order_.empty())
-            throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
-    }
+    explicit StepProgram(Variable& result);
 
     std::span<Variable* const> memories() const { return memories_; }
 
     /// The dims that memories have, which follow from those of the input.
     /// errors   ShapeError if they do not follow, or what infer says of inputs that do not fit
-    std::vector<VarSpec> memory_specs(VarSpec const& input) const {
-        std::unordered_map<Variable const*, VarSpec> specs;
-        for (Variable const* v : inputs_) specs.emplace(v, input);
-        for (Variable const* v : memories_) specs.emplace(v, v->spec());
-        for (std::size_t round = 0; round <= memories_.size(); ++round) {
-            for (Operator const* op : order_) {
-                std::vector<VarSpec> in;
-                for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-                auto const made = op->code->infer(in, op->attributes.get());
-                for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
-            }
-            for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
-        }
-        std::vector<VarSpec> result;
-        for (Variable const* v : memories_) {
-            VarSpec const& spec = specs.at(v);
-            if (spec.dims.size() != 2 || spec.dims[1] == UNK)
-                throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
-            result.push_back(spec);
-        }
-        return result;
-    }
+    std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
     /// The same operators once more, in the default scope: the result, and what each memory holds in the next step.
-    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const {
-        std::unordered_map<Variable const*, Variable*> now;
-        for (Variable const* v : inputs_) now.emplace(v, &input);
-        for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
-        auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
-        for (Operator const* op : order_) {
-            std::vector<Variable*> in;
-            for (Variable* const v : op->inputs) in.push_back(of(v));
-            for (Variable* const v : in) {
-                if (!v->set_width) continue;
-                v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
-                v->set_width = nullptr;
-            }
-            op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
-            Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
-            for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
-        }
-        std::vector<Variable*> after;
-        for (Variable* const v : sums_) after.push_back(of(v));
-        return {of(&result_), after};
-    }
+    std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
 
 private:
     Variable& result_;
@@ -18487,6 +18671,96 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/step_program_inl.hpp: definitions of rowan/detail/step_program.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <unordered_map>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
+    std::unordered_set<Variable const*> within;
+    for (Operator* const op : trace(std::array{&result})) {
+        bool inside = false;
+        for (std::size_t i = 0; i < op->inputs.size(); ++i) {
+            Variable* const v = op->inputs[i];
+            bool const is_memory = i == 0 && op->code->in_step != nullptr;
+            if (is_memory && !is_placeholder(*v))
+                throw GraphError("layer::add_to: the memory is that of another recurrent layer");
+            if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
+            inside = inside || is_placeholder(*v) || within.contains(v);
+            if (!is_memory) continue;
+            if (std::ranges::find(memories_, v) != memories_.end())
+                throw GraphError("layer::add_to: a memory of a step is added to twice");
+            memories_.push_back(v);
+            sums_.push_back(op->outputs[0]);
+        }
+        if (!inside) continue;
+        if (op->code == &rnn_code)
+            throw GraphError(
+                "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
+        order_.push_back(op);
+        within.insert(op->outputs.begin(), op->outputs.end());
+    }
+    for (Variable const* memory : memories_) inputs_.erase(memory);
+    if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
+        throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
+    if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
+}
+
+ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& input) const {
+    std::unordered_map<Variable const*, VarSpec> specs;
+    for (Variable const* v : inputs_) specs.emplace(v, input);
+    for (Variable const* v : memories_) specs.emplace(v, v->spec());
+    for (std::size_t round = 0; round <= memories_.size(); ++round) {
+        for (Operator const* op : order_) {
+            std::vector<VarSpec> in;
+            for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
+            auto const made = op->code->infer(in, op->attributes.get());
+            for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
+        }
+        for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
+    }
+    std::vector<VarSpec> result;
+    for (Variable const* v : memories_) {
+        VarSpec const& spec = specs.at(v);
+        if (spec.dims.size() != 2 || spec.dims[1] == UNK)
+            throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
+        result.push_back(spec);
+    }
+    return result;
+}
+
+ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
+    Variable& input, std::span<Variable* const> before) const {
+    std::unordered_map<Variable const*, Variable*> now;
+    for (Variable const* v : inputs_) now.emplace(v, &input);
+    for (std::size_t m = 0; m < memories_.size(); ++m) now.emplace(memories_[m], before[m]);
+    auto const of = [&](Variable* v) { return now.contains(v) ? now.at(v) : v; };
+    for (Operator const* op : order_) {
+        std::vector<Variable*> in;
+        for (Variable* const v : op->inputs) in.push_back(of(v));
+        for (Variable* const v : in) {
+            if (!v->set_width) continue;
+            v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
+            v->set_width = nullptr;
+        }
+        op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
+        Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
+        for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
+    }
+    std::vector<Variable*> after;
+    for (Variable* const v : sums_) after.push_back(of(v));
+    return {of(&result_), after};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/op/sequence_pool.hpp: sequence_pool_op, one row for each sequence, as an operator.
 

@@ -26,30 +26,18 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// "fc(x, fc_0.w_0, fc_0.b_0)"
-inline std::string describe(Operator const& op) {
-    std::string text(op.code->name);
-    char const* comma = "(";
-    for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
-    return text.append(op.inputs.empty() ? "()" : ")");
-}
+std::string describe(Operator const& op);
+
+/// Throws the error that is being handled once more, with the operator in its text if it is one of rowan's.
+[[noreturn]] void throw_named(Operator const& op);
 
 /// Runs f; its error names the operator, too.
 template <class F>
 void run_named(Operator const& op, F const& f) {
-    auto const field = [&](std::string const& name) { return describe(op).append(": ").append(name); };
     try {
         f();
-    } catch (IndexError const& e) {
-        throw e.moved_to(field(e.field()), e.position());
-    } catch (ShapeError const& e) {
-        throw ShapeError(field(e.field()), e.actual(), e.expected());
-    } catch (TypeError const& e) {
-        throw TypeError(field(e.field()), e.actual(), e.expected());
-    } catch (ValueError const& e) {
-        throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // begins with the offset
-        throw LodError(e.level(), e.position(), e.value(),
-                       std::string(e.reason()).append(", in ").append(describe(op)));
+    } catch (...) {
+        throw_named(op);
     }
 }
 
@@ -200,3 +188,5 @@ private:
 ROWAN_TEMPLATE(class Net<Cpu>)
 
 }  // namespace rowan::inline v0
+
+#include <rowan/graph/net_inl.hpp>

@@ -122,49 +122,25 @@ public:
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
     /// cost     O(log variables), two allocations
-    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary) {
-        if (!name.empty() && by_name_.contains(name))
-            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-        variables_.push_back(std::make_unique<Variable>(*this, spec, role));
-        Variable& v = *variables_.back();
-        if (!name.empty()) set_name(v, name);
-        return v;
-    }
+    Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
 
     /// The variable of that name here or in the scopes around this one, or nullptr.
-    Variable* find(std::string_view name) const noexcept {
-        for (Scope const* s = this; s != nullptr; s = s->parent_) {
-            if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
-        }
-        return nullptr;
-    }
+    Variable* find(std::string_view name) const noexcept;
 
     /// The variable of that name here or in the scopes around this one.
     /// errors   GraphError if there is none
     /// cost     O(log variables) for each of these scopes
-    Variable& get(std::string_view name) const {
-        if (Variable* const v = find(name)) return *v;
-        throw GraphError(std::string("there is no variable \"").append(name).append("\""));
-    }
+    Variable& get(std::string_view name) const;
 
     /// An inner scope, which lives as long as this one or until drop_scopes.
     /// errors   std::bad_alloc
     /// cost     one allocation
-    Scope& new_scope() {
-        scopes_.push_back(std::make_unique<Scope>(*this));
-        return *scopes_.back();
-    }
+    Scope& new_scope();
     /// All inner scopes go, and what is in them.
     void drop_scopes() noexcept { scopes_.clear(); }
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
-    void forget_readers() noexcept {
-        for (auto const& op : operators_) {
-            for (Variable* const v : op->inputs) {
-                if (&v->scope() != this) std::erase(v->readers_, op.get());
-            }
-        }
-    }
+    void forget_readers() noexcept;
     Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
     /// In the order in which they were made.
@@ -181,44 +157,17 @@ public:
         return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes) {
-        std::vector<VarSpec> specs;
-        for (Variable const* v : inputs) specs.push_back(v->spec());
-        auto const made = code.infer(specs, attributes.get());
-        auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
-        for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
-        if (!made.empty() && made[0].lod_level > 0) {
-            for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
-                if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
-            }
-        }
-        operators_.push_back(std::move(op));
-        Operator& added = *operators_.back();
-        for (Variable* const v : added.inputs) v->readers_.push_back(&added);
-        for (Variable* const v : added.outputs) v->writers_.push_back(&added);
-        return added;
-    }
+    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it
     /// cost     O(1)
-    void write_to(Operator& op, std::size_t i, Variable& v) {
-        if (!v.writers_.empty())
-            throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
-        v.spec_ = op.outputs[i]->spec();
-        v.writers_.push_back(&op);
-        op.outputs[i] = &v;
-    }
+    void write_to(Operator& op, std::size_t i, Variable& v);
 
     /// Gives a variable of this scope a name.
     /// errors   GraphError if the scope itself has that name already
     /// cost     O(log variables)
-    void set_name(Variable& v, std::string name, bool own = true) {
-        if (!by_name_.emplace(name, &v).second)
-            throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
-        v.name_ = std::move(name);
-        v.own_name_ = own;
-    }
+    void set_name(Variable& v, std::string name, bool own = true);
 
 private:
     Scope* parent_ = nullptr;
@@ -248,11 +197,7 @@ inline Scope*& current_scope() {
 /// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
 /// errors   none
 /// cost     O(1)
-inline Scope& default_scope() {
-    if (detail::current_scope() != nullptr) return *detail::current_scope();
-    thread_local Scope scope;
-    return scope;
-}
+Scope& default_scope();
 
 /// While it lives, another scope is this thread's default_scope().
 class ScopeGuard {
@@ -268,3 +213,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/graph/scope_inl.hpp>

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,78 +44,13 @@ public:
     LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
         : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    void forward(std::span<Value* const> out) {
-        Buffer<Value> states;
-        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
-        for (s_.count = 0;; ++s_.count) {
-            Buffer<Value>& values = iteration(s_.count);
-            for (std::size_t k = 0; k < states.size(); ++k)
-                values[number(*net_.states[k].before)] = std::move(states[k]);
-            for (LoopNet::Op const& op : net_.conditions) run(op, values);
-            if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
-                for (std::size_t k = 0; k < states.size(); ++k)
-                    *out[k] = std::move(values[number(*net_.states[k].before)]);
-                break;
-            }
-            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
-                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
-            for (LoopNet::Op const& op : net_.body) run(op, values);
-            for (std::size_t k = 0; k < states.size(); ++k) {
-                LoopNet::State const& s = net_.states[k];
-                Value& after = at(net_.place(*s.after), values);
-                states[k] =
-                    s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
-            }
-        }
-        s_.iterations.resize(net_.has_backward ? s_.count : 0);
-    }
+    void forward(std::span<Value* const> out);
 
     /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
-    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
-        std::size_t const n = net_.states.size();
-        Buffer<Value> carried;
-        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
-        Buffer<Value> values(net_.backward_places());
-        Buffer<Buffer<Value>> reached(net_.outer.size());
-        for (std::size_t t = s_.count; t-- > 0;) {
-            Buffer<Value>& saved = s_.iterations[t];
-            for (Value& v : values) v.clear();
-            for (std::size_t k = 0; k < n; ++k) {
-                if (net_.states[k].after_grad != nullptr)
-                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
-            }
-            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
-            for (std::size_t k = 0; k < n; ++k) {
-                LoopNet::State const& s = net_.states[k];
-                if (s.before_grad != nullptr) {
-                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
-                } else if (s.after_grad != nullptr && s.is_dense()) {
-                    carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
-                } else {
-                    carried[k].clear();
-                }
-            }
-            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
-        }
-        for (std::size_t k = 0; k < n; ++k) {
-            LoopNet::State const& s = net_.states[k];
-            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
-                carried[k] = block_.kernels.zero_like(device_, *in_[k]);
-            *grads[k] = std::move(carried[k]);
-        }
-        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
-    }
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
-    Buffer<Value>& iteration(std::size_t t) {
-        std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
-        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
-        Buffer<Value>& values = s_.iterations[i];
-        values.resize(net_.forward_places());
-        for (Value& v : values) v.clear();
-        return values;
-    }
+    Buffer<Value>& iteration(std::size_t t);
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
 
     Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
@@ -143,35 +77,9 @@ private:
     }
 
     // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
-        for (Variable const* v : net_.outer_grads[k]) {
-            Value& part = at(net_.place(*v), saved, values);
-            if (part.empty()) continue;
-            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-                reached.push_back(part.share());
-            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-                reached[0] = reached[0].add_slots(part);
-            } else {
-                std::array<Value*, 2> const both{&reached[0], &part};
-                reached[0] = block_.kernels.total(device_, both);
-            }
-        }
-    }
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
-        Variable const& v = *net_.outer[k];
-        if (!reached.empty()) {
-            Buffer<Value*> all;
-            for (Value& part : reached) all.push_back(&part);
-            grad = block_.kernels.total(device_, all);
-        } else if (net_.is_sparse(k)) {
-            grad = block_.kernels.no_rows(device_, outer(k));
-        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
-            grad = block_.kernels.zero_like(device_, outer(k));
-        } else {
-            grad.clear();
-        }
-    }
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
     bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
 
     void const* device_;
@@ -182,50 +90,16 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-inline void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                      void const* attributes, std::ptrdiff_t) {
-    Value& scopes = *out.back();
-    if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
-    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
-}
+void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+               std::ptrdiff_t);
 
 // in: the inputs of the forward operator, its scopes, and the gradients of the last states
-inline void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                           void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::size_t const n = out.size();
-    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
-}
+void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                    std::ptrdiff_t);
 
-inline std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::vector<VarSpec> results;
-    for (auto const& s : block.net.states) {
-        VarSpec last = s.before->spec();
-        for (std::size_t i = 0; i < last.dims.size(); ++i) {
-            if (s.after->spec().dims[i] == UNK) last.dims[i] = UNK;
-        }
-        results.push_back(last);
-    }
-    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
-    return results;
-}
+std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
 
-inline std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
-    for (VarSpec const& grad : in.last(block.net.states.size())) {
-        if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
-            throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
-    }
-    std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
-    std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
-    for (std::size_t k = states; k < n; ++k) {
-        if (block.net.is_sparse(k - states)) grads[k].type = VarType::SELECTED_ROWS;
-    }
-    return grads;
-}
+std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
 
 inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
 inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
@@ -245,3 +119,5 @@ inline constexpr op_code while_code = detail::whole_op("while_loop", detail::whi
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0
+
+#include <rowan/graph/while_loop_inl.hpp>

@@ -1,0 +1,86 @@
+// rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
+#pragma once
+
+#include <rowan/graph/scope.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
+    if (!name.empty() && by_name_.contains(name))
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    variables_.push_back(std::make_unique<Variable>(*this, spec, role));
+    Variable& v = *variables_.back();
+    if (!name.empty()) set_name(v, name);
+    return v;
+}
+
+ROWAN_FUNCTION Variable* Scope::find(std::string_view name) const noexcept {
+    for (Scope const* s = this; s != nullptr; s = s->parent_) {
+        if (auto const found = s->by_name_.find(name); found != s->by_name_.end()) return found->second;
+    }
+    return nullptr;
+}
+
+ROWAN_FUNCTION Variable& Scope::get(std::string_view name) const {
+    if (Variable* const v = find(name)) return *v;
+    throw GraphError(std::string("there is no variable \"").append(name).append("\""));
+}
+
+ROWAN_FUNCTION Scope& Scope::new_scope() {
+    scopes_.push_back(std::make_unique<Scope>(*this));
+    return *scopes_.back();
+}
+
+ROWAN_FUNCTION void Scope::forget_readers() noexcept {
+    for (auto const& op : operators_) {
+        for (Variable* const v : op->inputs) {
+            if (&v->scope() != this) std::erase(v->readers_, op.get());
+        }
+    }
+}
+
+ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable*> inputs,
+                                       std::shared_ptr<void const> attributes) {
+    std::vector<VarSpec> specs;
+    for (Variable const* v : inputs) specs.push_back(v->spec());
+    auto const made = code.infer(specs, attributes.get());
+    auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
+    for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
+    if (!made.empty() && made[0].lod_level > 0) {
+        for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
+            if (specs[i].lod_level == made[0].lod_level) op->levels_from = static_cast<std::ptrdiff_t>(i);
+        }
+    }
+    operators_.push_back(std::move(op));
+    Operator& added = *operators_.back();
+    for (Variable* const v : added.inputs) v->readers_.push_back(&added);
+    for (Variable* const v : added.outputs) v->writers_.push_back(&added);
+    return added;
+}
+
+ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
+    if (!v.writers_.empty())
+        throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
+    v.spec_ = op.outputs[i]->spec();
+    v.writers_.push_back(&op);
+    op.outputs[i] = &v;
+}
+
+ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
+    if (!by_name_.emplace(name, &v).second)
+        throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
+    v.name_ = std::move(name);
+    v.own_name_ = own;
+}
+
+ROWAN_FUNCTION Scope& default_scope() {
+    if (detail::current_scope() != nullptr) return *detail::current_scope();
+    thread_local Scope scope;
+    return scope;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
