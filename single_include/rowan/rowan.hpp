@@ -100,18 +100,12 @@ namespace rowan {
 
 // rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <new>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace rowan::inline v0::detail {
 
@@ -131,19 +125,7 @@ inline constexpr std::size_t huge_from = 2 * huge_page;
 
 /// A block with room for so many bytes, on whole huge pages where it is large.
 /// errors   std::bad_alloc
-inline BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
-    bool const huge = bytes >= huge_from;
-    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
-    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
-    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
-    char* const first = memory + sizeof(BlockHeader);
-    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
-#ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
-#endif
-    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
-}
+BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
 /// Free blocks by size. They live as long as their pool and all blocks that are in use.
 class FreeBlocks {
@@ -155,54 +137,17 @@ public:
     /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
     /// in whatever order, is there the next time.
     /// errors   std::bad_alloc
-    BlockHeader* take(std::size_t bytes) {
-        std::size_t const c = at_least(bytes);
-        {
-            std::scoped_lock const lock(mutex_);
-            if (BlockHeader* const block = free_[c]; block != nullptr) {
-                free_[c] = block->next;
-                kept_ -= block->bytes;
-                ++users_;
-                return block;
-            }
-        }
-        BlockHeader* const block = new_block(size_of(c), block_alignment, this);
-        std::scoped_lock const lock(mutex_);
-        ++users_;
-        return block;
-    }
+    BlockHeader* take(std::size_t bytes);
 
     /// Takes back what `take` gave.
-    void put(BlockHeader* block) noexcept {
-        std::unique_lock lock(mutex_);
-        if (!closed_ && block->bytes <= most_ - kept_) {
-            BlockHeader*& top = free_[at_most(block->bytes)];
-            block->next = top;
-            top = block;
-            kept_ += block->bytes;
-            block = nullptr;
-        }
-        leave(lock);
-        if (block != nullptr) ::operator delete(block->memory);
-    }
+    void put(BlockHeader* block) noexcept;
 
     /// Gives the free blocks back to the system.
-    void clear() noexcept {
-        std::scoped_lock const lock(mutex_);
-        clear_locked();
-    }
-    std::size_t kept() const noexcept {
-        std::scoped_lock const lock(mutex_);
-        return kept_;
-    }
+    void clear() noexcept;
+    std::size_t kept() const noexcept;
 
     /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
-    void close() noexcept {
-        std::unique_lock lock(mutex_);
-        clear_locked();
-        closed_ = true;
-        leave(lock);
-    }
+    void close() noexcept;
 
 private:
     // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
@@ -214,22 +159,9 @@ private:
     }
     static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
 
-    void clear_locked() noexcept {
-        for (BlockHeader*& top : free_) {
-            while (top != nullptr) {
-                void* const memory = top->memory;
-                top = top->next;
-                ::operator delete(memory);
-            }
-        }
-        kept_ = 0;
-    }
+    void clear_locked() noexcept;
 
-    void leave(std::unique_lock<std::mutex>& lock) noexcept {
-        bool const last = --users_ == 0;
-        lock.unlock();
-        if (last) delete this;
-    }
+    void leave(std::unique_lock<std::mutex>& lock) noexcept;
 
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
@@ -250,8 +182,103 @@ inline BlockHeader* header_of(void* block) noexcept {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/blocks_inl.hpp: definitions of rowan/detail/blocks.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstdint>
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
+    bool const huge = bytes >= huge_from;
+    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
+    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
+    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const first = memory + sizeof(BlockHeader);
+    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
+#ifdef MADV_HUGEPAGE
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+#endif
+    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
+}
+
+ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
+    std::size_t const c = at_least(bytes);
+    {
+        std::scoped_lock const lock(mutex_);
+        if (BlockHeader* const block = free_[c]; block != nullptr) {
+            free_[c] = block->next;
+            kept_ -= block->bytes;
+            ++users_;
+            return block;
+        }
+    }
+    BlockHeader* const block = new_block(size_of(c), block_alignment, this);
+    std::scoped_lock const lock(mutex_);
+    ++users_;
+    return block;
+}
+
+ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
+    std::unique_lock lock(mutex_);
+    if (!closed_ && block->bytes <= most_ - kept_) {
+        BlockHeader*& top = free_[at_most(block->bytes)];
+        block->next = top;
+        top = block;
+        kept_ += block->bytes;
+        block = nullptr;
+    }
+    leave(lock);
+    if (block != nullptr) ::operator delete(block->memory);
+}
+
+ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
+    std::scoped_lock const lock(mutex_);
+    clear_locked();
+}
+
+ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
+    std::scoped_lock const lock(mutex_);
+    return kept_;
+}
+
+ROWAN_FUNCTION void FreeBlocks::close() noexcept {
+    std::unique_lock lock(mutex_);
+    clear_locked();
+    closed_ = true;
+    leave(lock);
+}
+
+ROWAN_FUNCTION void FreeBlocks::clear_locked() noexcept {
+    for (BlockHeader*& top : free_) {
+        while (top != nullptr) {
+            void* const memory = top->memory;
+            top = top->next;
+            ::operator delete(memory);
+        }
+    }
+    kept_ = 0;
+}
+
+ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {
+    bool const last = --users_ == 0;
+    lock.unlock();
+    if (last) delete this;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -328,6 +355,8 @@ ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
+
+#include <cstdint>
 
 namespace rowan::inline v0 {
 
@@ -613,10 +642,8 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 
 // rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
 
-#include <charconv>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -630,18 +657,13 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-        : IndexError(std::move(field), position, value, bound,
-                     text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
 
     /// A position that is wrong for another reason: `slots[3] was never written`.
-    IndexError(std::string field, std::size_t position, std::string const& reason)
-        : IndexError(std::move(field), position, static_cast<std::int64_t>(position),
-                     static_cast<std::int64_t>(position), reason) {}
+    IndexError(std::string field, std::size_t position, std::string const& reason);
 
     /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
-        : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
@@ -651,18 +673,12 @@ public:
     /// The same of another field, at another position there: of what the field was made from.
     /// errors   std::bad_alloc
     /// cost     one text
-    IndexError moved_to(std::string field, std::size_t position) const {
-        return IndexError(std::move(field), position, value_, bound_, reason_);
-    }
+    IndexError moved_to(std::string field, std::size_t position) const;
 
 private:
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason)
-        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
-          reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason) {
-        return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
-    }
+    static std::string text(std::int64_t value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -674,9 +690,7 @@ private:
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
-    ShapeError(std::string field, std::string actual, std::string expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
-          actual_(std::move(actual)), expected_(std::move(expected)) {}
+    ShapeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
     std::string const& actual() const noexcept { return actual_; }      ///< what it is
@@ -692,19 +706,14 @@ private:
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
-    ValueError(std::string field, double value, std::string expected)
-        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
-          expected_(std::move(expected)), value_(value) {}
+    ValueError(std::string field, double value, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< what it must be
     double value() const noexcept { return value_; }                    ///< what it is
 
 private:
-    static std::string text(double value) {
-        char shortest[32];
-        return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
-    }
+    static std::string text(double value);
 
     std::string field_, expected_;
     double value_;
@@ -714,10 +723,7 @@ private:
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
-    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
-        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
-                " " + reason),
-          reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
 
     std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
     std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
@@ -735,9 +741,7 @@ private:
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
-    TypeError(std::string field, std::string actual, std::string expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
-          actual_(std::move(actual)), expected_(std::move(expected)) {}
+    TypeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< what it is
@@ -753,9 +757,7 @@ private:
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
-    FormatError(std::uint64_t offset, std::string field, std::string const& reason)
-        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
-          field_(std::move(field)) {}
+    FormatError(std::uint64_t offset, std::string field, std::string const& reason);
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< what stands there
@@ -769,8 +771,7 @@ private:
 class IoError : public Error {
 public:
     /// `operation path: reason`
-    IoError(std::string const& operation, std::string path, std::string const& reason, int code)
-        : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+    IoError(std::string const& operation, std::string path, std::string const& reason, int code);
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -794,7 +795,75 @@ public:
 
 }  // namespace rowan::inline v0
 
+// rowan/core/error_inl.hpp: definitions of rowan/core/error.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <charconv>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
+    : IndexError(std::move(field), position, value, bound,
+                 text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
+
+ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::string const& reason)
+    : IndexError(std::move(field), position, static_cast<std::int64_t>(position), static_cast<std::int64_t>(position),
+                 reason) {}
+
+ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value,
+                                      std::string const& reason)
+    : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+
+ROWAN_FUNCTION IndexError IndexError::moved_to(std::string field, std::size_t position) const {
+    return IndexError(std::move(field), position, value_, bound_, reason_);
+}
+
+ROWAN_FUNCTION IndexError::IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound,
+                                      std::string reason)
+    : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
+      reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+
+ROWAN_FUNCTION std::string IndexError::text(std::int64_t value, std::string const& reason) {
+    return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
+}
+
+ROWAN_FUNCTION ShapeError::ShapeError(std::string field, std::string actual, std::string expected)
+    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
+      expected_(std::move(expected)) {}
+
+ROWAN_FUNCTION ValueError::ValueError(std::string field, double value, std::string expected)
+    : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
+      expected_(std::move(expected)), value_(value) {}
+
+ROWAN_FUNCTION std::string ValueError::text(double value) {
+    char shortest[32];
+    return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
+}
+
+ROWAN_FUNCTION LodError::LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
+    : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) + " " +
+            reason),
+      reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+
+ROWAN_FUNCTION TypeError::TypeError(std::string field, std::string actual, std::string expected)
+    : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)), actual_(std::move(actual)),
+      expected_(std::move(expected)) {}
+
+ROWAN_FUNCTION FormatError::FormatError(std::uint64_t offset, std::string field, std::string const& reason)
+    : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset), field_(std::move(field)) {
+}
+
+ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, std::string const& reason, int code)
+    : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+
+}  // namespace rowan::inline v0
+
+#endif
+
 // rowan/core/height.hpp: Height, what functions take where they want a number of rows.
+
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -978,11 +1047,7 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
 }
 
 /// errors   IndexError unless begin <= end <= count
-inline void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
-}
+void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
 /// Is x a whole number that I holds?
 template <class I>
@@ -1000,6 +1065,23 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/checked_inl.hpp: definitions of rowan/detail/checked.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
+    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
+    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
+    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
 
@@ -2208,22 +2290,10 @@ template <class... T>
 inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
 
 /// "f32", or of a type of the user's "element type 1000".
-inline std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
+std::string dtype_text(std::int32_t wire);
 
 /// "LoDTensor<f32>", as Value::kind() says it.
-inline std::string kind_text(VarSpec const& spec) {
-    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
-                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
-                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
-                                                                  : "LoDTensor<";
-    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
-}
+std::string kind_text(VarSpec const& spec);
 
 /// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
 template <class T, class D>
@@ -2252,6 +2322,32 @@ struct kind_name<TensorArray<T, D>> {
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/kind_text_inl.hpp: definitions of rowan/detail/kind_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
 
 namespace rowan::inline v0 {
@@ -2271,10 +2367,7 @@ inline void check_list(std::string const& field, Ids<> const& list) {
 }
 
 /// IndexError unless 0 <= list[i] <= most.
-inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
-    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
-    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
-}
+void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
 
 }  // namespace detail
 
@@ -2298,12 +2391,7 @@ public:
     Lod(Lod const&) = default;
     Lod(Lod&& other) noexcept
         : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
-    Lod& operator=(Lod other) noexcept {
-        memory_.swap(other.memory_);
-        levels_ = other.levels_;
-        offsets_ = other.offsets_;
-        return *this;
-    }
+    Lod& operator=(Lod other) noexcept;
     ~Lod() = default;
 
     /// Takes offsets, one list for each level.
@@ -2350,20 +2438,7 @@ public:
     /// errors   IndexError if row_ids descend or one is not in [0, sequences); ShapeError if they are a tensor of another rank than 1 or
     ///          so many offsets cannot be; std::bad_alloc
     /// cost     16 bytes for each sequence while it works, 8 in the end
-    static Lod from_row_ids(Ids<> row_ids, Height sequences) {
-        detail::check_list("row_ids", row_ids);
-        detail::check_ids(Cpu{}, "row_ids", row_ids, sequences);
-        std::size_t const offsets = static_cast<std::size_t>(std::int64_t{sequences}) + 1;
-        detail::checked_size("offsets", std::array{offsets}, sizeof(std::int64_t));
-        std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
-        for (std::size_t i = 0; i < row_ids.size(); ++i) {
-            if (i > 0 && row_ids[i] < row_ids[i - 1]) {
-                throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
-            }
-            ++lengths[static_cast<std::size_t>(row_ids[i])];
-        }
-        return from_lengths({lengths});
-    }
+    static Lod from_row_ids(Ids<> row_ids, Height sequences);
 
     std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
     bool empty() const noexcept { return levels_ == 0; }
@@ -2386,55 +2461,27 @@ public:
     /// The lengths of the sequences of a level.
     /// errors   IndexError if there is no such level
     /// cost     O(sequences of the level)
-    std::vector<std::int64_t> lengths(std::size_t level) const {
-        auto const offsets = (*this)[level];
-        std::vector<std::int64_t> lengths(offsets.size() - 1);
-        for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
-        return lengths;
-    }
+    std::vector<std::int64_t> lengths(std::size_t level) const;
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
     /// errors   std::bad_alloc
     /// cost     O(offsets)
-    std::vector<std::vector<std::int64_t>> absolute() const {
-        std::vector<std::vector<std::int64_t>> rows(levels_);
-        for (std::size_t level = levels_; level-- > 0;) {
-            for (std::int64_t const e : offsets_[level]) {
-                rows[level].push_back(level + 1 == levels_ ? e : rows[level + 1][static_cast<std::size_t>(e)]);
-            }
-        }
-        return rows;
-    }
+    std::vector<std::vector<std::int64_t>> absolute() const;
 
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     /// cost     O(levels): offsets are shared
-    Lod slice_levels(std::size_t begin, std::size_t end) const {
-        detail::check_range("slice_levels", begin, end, levels_);
-        Lod lod;
-        lod.memory_ = memory_;
-        lod.levels_ = end - begin;
-        std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
-        return lod;
-    }
+    Lod slice_levels(std::size_t begin, std::size_t end) const;
 
     /// Is there such a level?
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
-    void check_level(std::size_t level) const {
-        if (level >= levels_)
-            throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
-    }
+    void check_level(std::size_t level) const;
 
     /// Do the levels fit a batch of so many rows?
     /// errors   LodError unless there are no levels or the last ends with `rows`
     /// cost     O(1)
-    void check_rows(std::size_t rows) const {
-        if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
-        throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
-                       "is not " + std::to_string(rows) + ", the number of rows");
-    }
+    void check_rows(std::size_t rows) const;
 
     friend bool operator==(Lod const& a, Lod const& b) noexcept {
         return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
@@ -2457,20 +2504,9 @@ private:
 
     std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
 
-    static void check(std::size_t level, std::span<std::int64_t const> offsets) {
-        if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
-        for (std::size_t i = 1; i < offsets.size(); ++i) {
-            if (offsets[i] >= offsets[i - 1]) continue;
-            throw LodError(level, i, offsets[i],
-                           "is less than the offset before it, " + std::to_string(offsets[i - 1]));
-        }
-    }
+    static void check(std::size_t level, std::span<std::int64_t const> offsets);
 
-    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences) {
-        if (static_cast<std::size_t>(offsets.back()) == sequences) return;
-        throw LodError(level, offsets.size() - 1, offsets.back(),
-                       "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
-    }
+    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences);
 
     // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
     template <class R, class Fill>
@@ -2533,6 +2569,99 @@ struct LodAccess {
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/lod_inl.hpp: definitions of rowan/sequence/lod.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
+    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Lod& Lod::operator=(Lod other) noexcept {
+    memory_.swap(other.memory_);
+    levels_ = other.levels_;
+    offsets_ = other.offsets_;
+    return *this;
+}
+
+ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
+    detail::check_list("row_ids", row_ids);
+    detail::check_ids(Cpu{}, "row_ids", row_ids, sequences);
+    std::size_t const offsets = static_cast<std::size_t>(std::int64_t{sequences}) + 1;
+    detail::checked_size("offsets", std::array{offsets}, sizeof(std::int64_t));
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
+    for (std::size_t i = 0; i < row_ids.size(); ++i) {
+        if (i > 0 && row_ids[i] < row_ids[i - 1]) {
+            throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
+        }
+        ++lengths[static_cast<std::size_t>(row_ids[i])];
+    }
+    return from_lengths({lengths});
+}
+
+ROWAN_FUNCTION std::vector<std::int64_t> Lod::lengths(std::size_t level) const {
+    auto const offsets = (*this)[level];
+    std::vector<std::int64_t> lengths(offsets.size() - 1);
+    for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
+    return lengths;
+}
+
+ROWAN_FUNCTION std::vector<std::vector<std::int64_t>> Lod::absolute() const {
+    std::vector<std::vector<std::int64_t>> rows(levels_);
+    for (std::size_t level = levels_; level-- > 0;) {
+        for (std::int64_t const e : offsets_[level]) {
+            rows[level].push_back(level + 1 == levels_ ? e : rows[level + 1][static_cast<std::size_t>(e)]);
+        }
+    }
+    return rows;
+}
+
+ROWAN_FUNCTION Lod Lod::slice_levels(std::size_t begin, std::size_t end) const {
+    detail::check_range("slice_levels", begin, end, levels_);
+    Lod lod;
+    lod.memory_ = memory_;
+    lod.levels_ = end - begin;
+    std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
+              offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
+    return lod;
+}
+
+ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
+    if (level >= levels_)
+        throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
+}
+
+ROWAN_FUNCTION void Lod::check_rows(std::size_t rows) const {
+    if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
+    throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
+                   "is not " + std::to_string(rows) + ", the number of rows");
+}
+
+ROWAN_FUNCTION void Lod::check(std::size_t level, std::span<std::int64_t const> offsets) {
+    if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
+    for (std::size_t i = 1; i < offsets.size(); ++i) {
+        if (offsets[i] >= offsets[i - 1]) continue;
+        throw LodError(level, i, offsets[i], "is less than the offset before it, " + std::to_string(offsets[i - 1]));
+    }
+}
+
+ROWAN_FUNCTION void Lod::check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences) {
+    if (static_cast<std::size_t>(offsets.back()) == sequences) return;
+    throw LodError(level, offsets.size() - 1, offsets.back(),
+                   "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/sequence/lod_tensor.hpp: LoDTensor<T, Device>, a batch of sequences of different lengths, without padding.
 
@@ -2774,18 +2903,7 @@ struct SubLod {
 /// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
 /// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
 /// cost     O(offsets of the result)
-inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
-    detail::check_range("sequences", begin, end, lod.sequences(level));
-    std::vector<std::vector<std::int64_t>> levels;
-    for (; level < lod.levels(); ++level) {
-        auto const part = lod[level].subspan(begin, end - begin + 1);
-        auto& offsets = levels.emplace_back(part.begin(), part.end());
-        for (std::int64_t& offset : offsets) offset -= part.front();
-        begin = static_cast<std::size_t>(part.front());
-        end = static_cast<std::size_t>(part.back());
-    }
-    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
-}
+SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
 /// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
@@ -2801,6 +2919,30 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/sub_lod_inl.hpp: definitions of rowan/sequence/sub_lod.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <vector>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+    detail::check_range("sequences", begin, end, lod.sequences(level));
+    std::vector<std::vector<std::int64_t>> levels;
+    for (; level < lod.levels(); ++level) {
+        auto const part = lod[level].subspan(begin, end - begin + 1);
+        auto& offsets = levels.emplace_back(part.begin(), part.end());
+        for (std::int64_t& offset : offsets) offset -= part.front();
+        begin = static_cast<std::size_t>(part.front());
+        end = static_cast<std::size_t>(part.back());
+    }
+    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+}  // namespace rowan::inline v0
+
+#endif
 
 // rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, batches made longer, cut and joined.
 
@@ -5412,17 +5554,7 @@ struct StepLayout {
 
     std::optional<StepOrigin> origin;  // of steps that were cut by a map
 
-    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
-        if (layout->levels.empty()) return {};
-        std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
-        for (std::size_t l = 0; l < layout->levels.size(); ++l) {
-            auto const& level = layout->levels[l];
-            offsets[l] = std::span(level.offsets)
-                             .subspan(static_cast<std::size_t>(level.begin[t]),
-                                      static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
-        }
-        return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
-    }
+    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
 /// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
@@ -5488,6 +5620,29 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/step_rows_inl.hpp: definitions of rowan/detail/step_rows.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
+    if (layout->levels.empty()) return {};
+    std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
+    for (std::size_t l = 0; l < layout->levels.size(); ++l) {
+        auto const& level = layout->levels[l];
+        offsets[l] = std::span(level.offsets)
+                         .subspan(static_cast<std::size_t>(level.begin[t]),
+                                  static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
+    }
+    return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
 
@@ -5702,9 +5857,7 @@ private:
 
 namespace rowan::inline v0::detail {
 
-inline void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
-}
+void check_levels(std::string const& field, Lod const& lod);
 
 /// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
 template <class T, class D>
@@ -5736,17 +5889,7 @@ inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod
 inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
 
 /// The same levels but the last, which gets as many sequences of other lengths.
-inline Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
-    struct Memory {
-        Lod upper;
-        std::vector<std::int64_t> last;
-    };
-    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
-    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
-    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
-    levels[lod.levels() - 1] = memory->last;
-    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
-}
+Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
 
 /// The length of the sequence between two offsets.
 inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
@@ -5754,11 +5897,7 @@ inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t 
 }
 
 /// The length of the longest of the sequences [begin, end).
-inline std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
-    std::size_t longest = 0;
-    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
-    return longest;
-}
+std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
 
 /// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
 /// elements are no work.
@@ -5850,6 +5989,41 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/sequences_inl.hpp: definitions of rowan/detail/sequences.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
+    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+}
+
+ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
+    struct Memory {
+        Lod upper;
+        std::vector<std::int64_t> last;
+    };
+    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
+    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
+    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
+    levels[lod.levels() - 1] = memory->last;
+    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
+}
+
+ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
+    std::size_t longest = 0;
+    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
+    return longest;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
 
@@ -8309,29 +8483,44 @@ struct LoopKernels {
         return kernels;
     }
 
-    Value zero_like(void const* device, Value& x) const {
-        Value zeros;
-        std::array<Value*, 1> const in{&x}, out{&zeros};
-        FillOptions const options{0};
-        fill_like->run(device, in, out, &options, -1);
-        return zeros;
-    }
+    Value zero_like(void const* device, Value& x) const;
 
     /// Of dense and row-sparse values.
-    Value total(void const* device, std::span<Value* const> summands) const {
-        if (summands.size() == 1) return std::move(*summands[0]);
-        Value sum_of_all;
-        std::array<Value*, 1> const out{&sum_of_all};
-        no_attributes const none;
-        sum->run(device, summands, out, &none, -1);
-        return sum_of_all;
-    }
+    Value total(void const* device, std::span<Value* const> summands) const;
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/loop_kernels_inl.hpp: definitions of rowan/detail/loop_kernels.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
+    Value zeros;
+    std::array<Value*, 1> const in{&x}, out{&zeros};
+    FillOptions const options{0};
+    fill_like->run(device, in, out, &options, -1);
+    return zeros;
+}
+
+ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* const> summands) const {
+    if (summands.size() == 1) return std::move(*summands[0]);
+    Value sum_of_all;
+    std::array<Value*, 1> const out{&sum_of_all};
+    no_attributes const none;
+    sum->run(device, summands, out, &none, -1);
+    return sum_of_all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 
@@ -9704,13 +9893,7 @@ constexpr void check_dlpack_type() {
 }
 
 /// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
-inline std::string dlpack_type_text(int code, int bits, int lanes) {
-    static constexpr std::array<char const*, 7> names{"int", "uint", "float", nullptr, "bfloat", "complex", "bool"};
-    std::string const kind = code >= 0 && code < 7 && names[static_cast<std::size_t>(code)] != nullptr
-                                 ? names[static_cast<std::size_t>(code)]
-                                 : "type " + std::to_string(code) + ", bits ";
-    return kind + std::to_string(bits) + (lanes == 1 ? "" : ", " + std::to_string(lanes) + " lanes");
-}
+std::string dlpack_type_text(int code, int bits, int lanes);
 
 /// The shape of a tensor from outside, all of whose fields were looked at but strides.
 template <class T, class M>
@@ -9871,6 +10054,24 @@ Tensor<T> copy_dlpack(M const* managed) {
 
 }  // namespace rowan::inline v0
 
+// rowan/io/dlpack_inl.hpp: definitions of rowan/io/dlpack.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string dlpack_type_text(int code, int bits, int lanes) {
+    static constexpr std::array<char const*, 7> names{"int", "uint", "float", nullptr, "bfloat", "complex", "bool"};
+    std::string const kind = code >= 0 && code < 7 && names[static_cast<std::size_t>(code)] != nullptr
+                                 ? names[static_cast<std::size_t>(code)]
+                                 : "type " + std::to_string(code) + ", bits ";
+    return kind + std::to_string(bits) + (lanes == 1 ? "" : ", " + std::to_string(lanes) + " lanes");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
 
 namespace rowan::inline v0::detail {
@@ -9879,15 +10080,10 @@ static_assert(std::endian::native == std::endian::little,
               "rowan's files are little-endian, and so must the machine be");
 
 /// errors   FormatError unless at least n bytes are left
-inline void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
-    if (n <= left) return;
-    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
-}
+void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
 /// errors   FormatError if any are left
-inline void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
-    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
-}
+void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
 /// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
 class ByteReader {
@@ -9899,11 +10095,7 @@ public:
     std::size_t left() const noexcept { return bytes_.size() - at_; }
 
     /// The next n bytes.
-    std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
-        check_left(field, n, left(), position());
-        at_ += static_cast<std::size_t>(n);
-        return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
-    }
+    std::span<std::byte const> bytes(char const* field, std::uint64_t n);
 
     /// Fills `to` with the next bytes.
     void read(char const* field, std::span<std::byte> to) {
@@ -9930,11 +10122,35 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/detail/byte_reader_inl.hpp: definitions of rowan/detail/byte_reader.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
+    if (n <= left) return;
+    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
+}
+
+ROWAN_FUNCTION void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
+    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
+}
+
+ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, std::uint64_t n) {
+    check_left(field, n, left(), position());
+    at_ += static_cast<std::size_t>(n);
+    return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9944,18 +10160,16 @@ namespace rowan::inline v0::detail {
 
 /// What rowan asks of the operating system. Tests bring one that fails.
 struct PosixFiles {
-    static ssize_t pread(int file, void* to, std::size_t n, off_t offset) { return ::pread(file, to, n, offset); }
-    static int open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
-    static ssize_t write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
-    static int fsync(int file) { return ::fsync(file); }
-    static int close(int file) { return ::close(file); }
-    static int rename(char const* from, char const* to) { return ::rename(from, to); }
-    static int unlink(char const* path) { return ::unlink(path); }
+    static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
+    static int open(char const* path, int flags, mode_t mode);
+    static ssize_t write(int file, void const* bytes, std::size_t n);
+    static int fsync(int file);
+    static int close(int file);
+    static int rename(char const* from, char const* to);
+    static int unlink(char const* path);
 };
 
-[[noreturn]] inline void throw_io(char const* operation, std::string const& path, int code = errno) {
-    throw IoError(operation, path, std::strerror(code), code);
-}
+[[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
 /// Calls again what a signal has interrupted.
 template <class Call>
@@ -9970,23 +10184,10 @@ auto uninterrupted(Call const& call) {
 class InputFile {
 public:
     /// errors   IoError if it cannot be opened or is no regular file
-    explicit InputFile(std::string path)
-        : path_(std::move(path)),
-          // not to wait for the other end of a pipe, before that is refused
-          file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
-        if (file_ < 0) throw_io("open", path_);
-        struct stat about {};
-        int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
-        if (code != 0) {
-            ::close(file_);
-            if (code == EINVAL) throw IoError("open", path_, "not a regular file", code);
-            throw_io("stat", path_, code);
-        }
-        size_ = static_cast<std::uint64_t>(about.st_size);
-    }
+    explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
-    ~InputFile() { ::close(file_); }
+    ~InputFile();
 
     std::string const& path() const noexcept { return path_; }
     std::uint64_t size() const noexcept { return size_; }
@@ -10009,15 +10210,7 @@ public:
     /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
     /// requires   that nobody makes the file shorter as long as they are used
     /// errors   IoError if the system refuses
-    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const {
-        if (n == 0) return nullptr;
-        std::size_t const before =
-            static_cast<std::size_t>(offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-        void* const pages = ::mmap(nullptr, before + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_,
-                                   static_cast<off_t>(offset - before));
-        if (pages == MAP_FAILED) throw_io("map", path_);
-        return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
-    }
+    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const;
 
 private:
     std::string path_;
@@ -10026,12 +10219,7 @@ private:
 };
 
 /// All bytes of a file.
-inline Buffer<std::byte> read_file(std::string const& path) {
-    InputFile const file(path);
-    Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
-    file.read(0, bytes);
-    return bytes;
-}
+Buffer<std::byte> read_file(std::string const& path);
 
 /// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
 /// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
@@ -10093,13 +10281,80 @@ private:
 };
 
 /// Writes all of a file, or nothing.
-inline void write_file(std::string const& path, std::span<std::byte const> bytes) {
+void write_file(std::string const& path, std::span<std::byte const> bytes);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/file_inl.hpp: definitions of rowan/detail/file.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION ssize_t PosixFiles::pread(int file, void* to, std::size_t n, off_t offset) {
+    return ::pread(file, to, n, offset);
+}
+
+ROWAN_FUNCTION int PosixFiles::open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+
+ROWAN_FUNCTION ssize_t PosixFiles::write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
+
+ROWAN_FUNCTION int PosixFiles::fsync(int file) { return ::fsync(file); }
+
+ROWAN_FUNCTION int PosixFiles::close(int file) { return ::close(file); }
+
+ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return ::rename(from, to); }
+
+ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
+
+ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
+    throw IoError(operation, path, std::strerror(code), code);
+}
+
+ROWAN_FUNCTION InputFile::InputFile(std::string path)
+    : path_(std::move(path)),
+      // not to wait for the other end of a pipe, before that is refused
+      file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
+    if (file_ < 0) throw_io("open", path_);
+    struct stat about {};
+    int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
+    if (code != 0) {
+        ::close(file_);
+        if (code == EINVAL) throw IoError("open", path_, "not a regular file", code);
+        throw_io("stat", path_, code);
+    }
+    size_ = static_cast<std::uint64_t>(about.st_size);
+}
+
+ROWAN_FUNCTION InputFile::~InputFile() { ::close(file_); }
+
+ROWAN_FUNCTION std::shared_ptr<std::byte> InputFile::map(std::uint64_t offset, std::size_t n) const {
+    if (n == 0) return nullptr;
+    std::size_t const before = static_cast<std::size_t>(offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
+    void* const pages = ::mmap(nullptr, before + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_,
+                               static_cast<off_t>(offset - before));
+    if (pages == MAP_FAILED) throw_io("map", path_);
+    return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
+}
+
+ROWAN_FUNCTION Buffer<std::byte> read_file(std::string const& path) {
+    InputFile const file(path);
+    Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
+    file.read(0, bytes);
+    return bytes;
+}
+
+ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte const> bytes) {
     AtomicFile<> file(path);
     file.write(bytes);
     file.commit();
 }
 
 }  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
 
@@ -10122,11 +10377,7 @@ public:
     }
 
     /// Fills `to` with the next bytes.
-    void read(char const* field, std::span<std::byte> to) {
-        check_left(field, to.size(), left(), at_);
-        file_->read(at_, to);
-        at_ += to.size();
-    }
+    void read(char const* field, std::span<std::byte> to);
 
     /// The next number, little-endian.
     template <class I>
@@ -10147,9 +10398,23 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/npy_header.hpp: the header of a .npy file, a Python dictionary in text.
+// rowan/detail/file_reader_inl.hpp: definitions of rowan/detail/file_reader.hpp.
 
-#include <system_error>
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void FileReader::read(char const* field, std::span<std::byte> to) {
+    check_left(field, to.size(), left(), at_);
+    file_->read(at_, to);
+    at_ += to.size();
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/npy_header.hpp: the header of a .npy file, a Python dictionary in text.
 
 namespace rowan::inline v0 {
 
@@ -10172,40 +10437,7 @@ class NpyParser {
 public:
     NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
 
-    NpyHeader header() {
-        NpyHeader header;
-        std::array<bool, 3> seen{};
-        take('{');
-        while (!accept('}')) {
-            std::uint64_t const at = position();
-            std::string const key = string();
-            take(':');
-            if (key == "descr") {
-                once(seen[0], key, at);
-                header.type = string();
-            } else if (key == "fortran_order") {
-                once(seen[1], key, at);
-                header.fortran_order = boolean();
-            } else if (key == "shape") {
-                once(seen[2], key, at);
-                header.shape = tuple();
-            } else {
-                throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
-            }
-            if (!accept(',')) {
-                take('}');
-                break;
-            }
-        }
-        skip();
-        if (at_ + 1 != text_.size() || text_[at_] != '\n') fail("the newline that ends the header");
-        for (std::size_t i = 0; i < seen.size(); ++i) {
-            if (!seen[i])
-                throw FormatError(offset_, "the header",
-                                  std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
-        }
-        return header;
-    }
+    NpyHeader header();
 
 private:
     std::uint64_t position() {
@@ -10215,64 +10447,14 @@ private:
     void skip() {
         while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     }
-    [[noreturn]] void fail(std::string const& expected) const {
-        std::string const found = at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_]))
-                                                     : std::string("its end");
-        throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
-    }
-    static void once(bool& seen, std::string const& key, std::uint64_t at) {
-        if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
-        seen = true;
-    }
-    bool accept(char c) {
-        skip();
-        if (at_ == text_.size() || text_[at_] != c) return false;
-        ++at_;
-        return true;
-    }
-    void take(char c) {
-        if (!accept(c)) fail(std::string("'") + c + "'");
-    }
-    bool accept(std::string_view word) {
-        if (!text_.substr(at_).starts_with(word)) return false;
-        at_ += word.size();
-        return true;
-    }
-    std::string string() {
-        char const quote = accept('"') ? '"' : '\'';
-        if (quote == '\'' && !accept('\'')) fail("a string");
-        std::size_t const end = text_.find(quote, at_);
-        if (end == text_.npos) fail("a string that ends");
-        std::string const word(text_.substr(at_, end - at_));
-        at_ = end + 1;
-        return word;
-    }
-    bool boolean() {
-        skip();
-        if (accept("True")) return true;
-        if (!accept("False")) fail("True or False");
-        return false;
-    }
-    std::vector<std::size_t> tuple() {
-        std::vector<std::size_t> dims;
-        take('(');
-        while (!accept(')')) {
-            skip();
-            std::size_t dim = 0;
-            auto const [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
-            if (code != std::errc() || dim > std::numeric_limits<std::ptrdiff_t>::max()) fail("a dim in [0, 2^63 - 1]");
-            auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
-            if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
-            at_ += length;
-            dims.push_back(dim);
-            if (!accept(',')) {
-                if (dims.size() == 1) fail("','");  // (3) is a number
-                take(')');
-                break;
-            }
-        }
-        return dims;
-    }
+    [[noreturn]] void fail(std::string const& expected) const;
+    static void once(bool& seen, std::string const& key, std::uint64_t at);
+    bool accept(char c);
+    void take(char c);
+    bool accept(std::string_view word);
+    std::string string();
+    bool boolean();
+    std::vector<std::size_t> tuple();
 
     std::string_view text_;
     std::uint64_t offset_;  // where the text begins in the file
@@ -10327,6 +10509,120 @@ std::string npy_header_text(std::string_view type, Shape const& shape) {
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/npy_header_inl.hpp: definitions of rowan/detail/npy_header.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION NpyHeader NpyParser::header() {
+    NpyHeader header;
+    std::array<bool, 3> seen{};
+    take('{');
+    while (!accept('}')) {
+        std::uint64_t const at = position();
+        std::string const key = string();
+        take(':');
+        if (key == "descr") {
+            once(seen[0], key, at);
+            header.type = string();
+        } else if (key == "fortran_order") {
+            once(seen[1], key, at);
+            header.fortran_order = boolean();
+        } else if (key == "shape") {
+            once(seen[2], key, at);
+            header.shape = tuple();
+        } else {
+            throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
+        }
+        if (!accept(',')) {
+            take('}');
+            break;
+        }
+    }
+    skip();
+    if (at_ + 1 != text_.size() || text_[at_] != '\n') fail("the newline that ends the header");
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (!seen[i])
+            throw FormatError(offset_, "the header",
+                              std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
+    }
+    return header;
+}
+
+ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
+    std::string const found =
+        at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_])) : std::string("its end");
+    throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
+}
+
+ROWAN_FUNCTION void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
+    if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
+    seen = true;
+}
+
+ROWAN_FUNCTION bool NpyParser::accept(char c) {
+    skip();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+}
+
+ROWAN_FUNCTION void NpyParser::take(char c) {
+    if (!accept(c)) fail(std::string("'") + c + "'");
+}
+
+ROWAN_FUNCTION bool NpyParser::accept(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+}
+
+ROWAN_FUNCTION std::string NpyParser::string() {
+    char const quote = accept('"') ? '"' : '\'';
+    if (quote == '\'' && !accept('\'')) fail("a string");
+    std::size_t const end = text_.find(quote, at_);
+    if (end == text_.npos) fail("a string that ends");
+    std::string const word(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return word;
+}
+
+ROWAN_FUNCTION bool NpyParser::boolean() {
+    skip();
+    if (accept("True")) return true;
+    if (!accept("False")) fail("True or False");
+    return false;
+}
+
+ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
+    std::vector<std::size_t> dims;
+    take('(');
+    while (!accept(')')) {
+        skip();
+        std::size_t dim = 0;
+        auto const [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
+        if (code != std::errc() || dim > std::numeric_limits<std::ptrdiff_t>::max()) fail("a dim in [0, 2^63 - 1]");
+        auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
+        if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
+        at_ += length;
+        dims.push_back(dim);
+        if (!accept(',')) {
+            if (dims.size() == 1) fail("','");  // (3) is a number
+            take(')');
+            break;
+        }
+    }
+    return dims;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
 
@@ -10442,11 +10738,7 @@ Tensor<T> read_npy(Reader& in) {
 /// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
 /// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
 /// cost     one read of the header
-inline NpyHeader describe_npy(std::string const& path) {
-    detail::InputFile const file(path);
-    detail::FileReader in(file);
-    return detail::read_npy_header(in);
-}
+NpyHeader describe_npy(std::string const& path);
 
 /// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
 /// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
@@ -10497,9 +10789,23 @@ void save_npy(std::string const& path, Tensor<T> const& tensor) {
 
 }  // namespace rowan::inline v0
 
-// rowan/io/npy_folder.hpp: NpyFolder, tensors by name in a folder, which is what NumPy's .npz holds.
+// rowan/io/npy_inl.hpp: definitions of rowan/io/npy.hpp.
 
-#include <dirent.h>
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION NpyHeader describe_npy(std::string const& path) {
+    detail::InputFile const file(path);
+    detail::FileReader in(file);
+    return detail::read_npy_header(in);
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/io/npy_folder.hpp: NpyFolder, tensors by name in a folder, which is what NumPy's .npz holds.
 
 namespace rowan::inline v0 {
 
@@ -10524,24 +10830,10 @@ private:
 namespace detail {
 
 /// errors   Error unless `name`.npy can be a file of a folder
-inline void check_npy_name(std::string const& name) {
-    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
-    if (name.empty()) refuse("is empty");
-    if (name.size() > 200) refuse("is longer than 200 bytes");
-    if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that no file's name may have");
-}
+void check_npy_name(std::string const& name);
 
 /// Makes sure that what was renamed in the folder of `path` stays so.
-inline void sync_folder_of(std::string const& path) {
-    std::size_t const slash = path.rfind('/');
-    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
-    int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-    if (file < 0) throw_io("open", name);
-    int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
-    ::close(file);
-    if (code != 0) throw_io("fsync", name, code);
-}
+void sync_folder_of(std::string const& path);
 
 }  // namespace detail
 
@@ -10551,21 +10843,7 @@ public:
     /// Looks at the names. The files are read when they are asked for.
     /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
     /// cost     O(names * log names), and one question to the system for each
-    explicit NpyFolder(std::string path) : path_(std::move(path)) {
-        std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
-        if (folder == nullptr) detail::throw_io("open", path_);
-        for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
-            std::string const name = entry->d_name;
-            if (name == "." || name == "..") continue;
-            struct stat about {};
-            bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
-            if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
-                throw FormatError(0, path_ + "/" + name, "is not a .npy file");
-            names_.push_back(name.substr(0, name.size() - 4));
-        }
-        if (errno != 0) detail::throw_io("read", path_);
-        std::ranges::sort(names_);
-    }
+    explicit NpyFolder(std::string path);
 
     /// In ascending order.
     std::vector<std::string> const& names() const noexcept { return names_; }
@@ -10583,10 +10861,7 @@ public:
     NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
 
 private:
-    std::string file(std::string const& name) const {
-        if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
-        return path_ + "/" + name + ".npy";
-    }
+    std::string file(std::string const& name) const;
 
     std::string path_;
     std::vector<std::string> names_;
@@ -10597,7 +10872,69 @@ private:
 /// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
 ///          something in it, or the system refuses
 /// cost     one write of the elements, which are not copied
-inline void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
+void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays);
+
+}  // namespace rowan::inline v0
+
+// rowan/io/npy_folder_inl.hpp: definitions of rowan/io/npy_folder.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_npy_name(std::string const& name) {
+    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    if (name.empty()) refuse("is empty");
+    if (name.size() > 200) refuse("is longer than 200 bytes");
+    if (name.find('/') != name.npos || name.find('\0') != name.npos)
+        refuse("has a character that no file's name may have");
+}
+
+ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    if (file < 0) throw_io("open", name);
+    int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
+    ::close(file);
+    if (code != 0) throw_io("fsync", name, code);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(std::move(path)) {
+    std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
+    if (folder == nullptr) detail::throw_io("open", path_);
+    for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
+        std::string const name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        struct stat about {};
+        bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
+        if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
+            throw FormatError(0, path_ + "/" + name, "is not a .npy file");
+        names_.push_back(name.substr(0, name.size() - 4));
+    }
+    if (errno != 0) detail::throw_io("read", path_);
+    std::ranges::sort(names_);
+}
+
+ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
+    if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
+    return path_ + "/" + name + ".npy";
+}
+
+ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
     std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
     std::string part;
@@ -10623,6 +10960,8 @@ inline void save_npy_folder(std::string const& path, std::map<std::string, NpyAr
 }
 
 }  // namespace rowan::inline v0
+
+#endif
 
 // rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
 
@@ -16919,27 +17258,18 @@ public:
     /// The value of that name, of any kind.
     /// errors   GraphError if there is none of that name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const {
-        auto const found = values_.find(name);
-        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-        return found->second;
-    }
+    Value const& find(std::string_view name) const;
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
     /// Gives that name a value, in the place of the one that it had.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+    void set(std::string name, Value value);
 
     /// Aliases: the same elements, which training goes on to change.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) alias.set(name, value.share());
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters share() const;
 
     /// In the order of the names.
     auto begin() const { return values_.begin(); }
@@ -16954,9 +17284,35 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
 
-#include <numbers>
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
 
 namespace rowan::inline v0::layer {
 
@@ -16969,10 +17325,7 @@ using Schedule = std::function<double(std::int64_t step)>;
 namespace rowan::inline v0::detail {
 
 /// Which part of so many steps has been made.
-inline double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
+double part_of_steps(std::int64_t step, std::int64_t steps);
 
 }  // namespace rowan::inline v0::detail
 
@@ -16995,7 +17348,7 @@ struct ExponentialDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+    double operator()(std::int64_t step) const;
 };
 
 /// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
@@ -17006,10 +17359,7 @@ struct StepDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const {
-        static_cast<void>(rowan::detail::part_of_steps(step, steps));
-        return rowan::detail::power(rate, step / steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
@@ -17020,10 +17370,7 @@ struct CosineDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const {
-        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
@@ -17035,13 +17382,51 @@ struct Warmup {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), and what `then` costs
-    double operator()(std::int64_t step) const {
-        double const part = rowan::detail::part_of_steps(step + 1, steps);
-        return step < steps ? part * then(0) : then(step - steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
 
 // rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
 
@@ -18754,34 +19139,11 @@ struct gradient_element<T, More...> {
         typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
 };
 
-inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field =
-        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
-    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
-    spec::same_dtype(field.c_str(), after, before);
-    static_cast<void>(spec::same_dims(field.c_str(), after, before));
-    if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
-}
+void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
 
 /// A loop with these first states. An iteration's states are variables of its own scope.
-inline std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                              layer::WhileOptions const& options) {
-    if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
-    auto block = std::make_shared<WhileBlock>();
-    block->max_iterations = options.max_iterations;
-    block->scope = std::make_unique<Scope>(outside);
-    auto& net = block->net;
-    net.scope = block->scope.get();
-    for (Variable const* v : first) {
-        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
-            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
-        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
-        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
-    }
-    return block;
-}
+std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                       layer::WhileOptions const& options);
 
 /// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
 template <class R, class Device>
@@ -18866,6 +19228,44 @@ requires(rowan::detail::loop_state<State>::value) State
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/while_loop_inl.hpp: definitions of rowan/layer/while_loop.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
+    std::string const field =
+        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
+    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
+    spec::same_dtype(field.c_str(), after, before);
+    static_cast<void>(spec::same_dims(field.c_str(), after, before));
+    if (after.lod_level != before.lod_level)
+        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
+}
+
+ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                                      layer::WhileOptions const& options) {
+    if (options.max_iterations < 0)
+        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
+    auto block = std::make_shared<WhileBlock>();
+    block->max_iterations = options.max_iterations;
+    block->scope = std::make_unique<Scope>(outside);
+    auto& net = block->net;
+    net.scope = block->scope.get();
+    for (Variable const* v : first) {
+        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
+            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
+        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
+        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
+    }
+    return block;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences.
 

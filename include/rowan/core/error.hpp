@@ -3,12 +3,10 @@
 
 #include <rowan/detail/config.hpp>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -22,18 +20,13 @@ public:
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound)
-        : IndexError(std::move(field), position, value, bound,
-                     text(value, "is not in [0, " + std::to_string(bound) + ")")) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
 
     /// A position that is wrong for another reason: `slots[3] was never written`.
-    IndexError(std::string field, std::size_t position, std::string const& reason)
-        : IndexError(std::move(field), position, static_cast<std::int64_t>(position),
-                     static_cast<std::int64_t>(position), reason) {}
+    IndexError(std::string field, std::size_t position, std::string const& reason);
 
     /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason)
-        : IndexError(std::move(field), position, value, value, text(value, reason)) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
     std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
@@ -43,18 +36,12 @@ public:
     /// The same of another field, at another position there: of what the field was made from.
     /// errors   std::bad_alloc
     /// cost     one text
-    IndexError moved_to(std::string field, std::size_t position) const {
-        return IndexError(std::move(field), position, value_, bound_, reason_);
-    }
+    IndexError moved_to(std::string field, std::size_t position) const;
 
 private:
-    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason)
-        : Error(field + "[" + std::to_string(position) + "] " + reason), field_(std::move(field)),
-          reason_(std::move(reason)), position_(position), value_(value), bound_(bound) {}
+    IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound, std::string reason);
 
-    static std::string text(std::int64_t value, std::string const& reason) {
-        return std::string("= ").append(std::to_string(value)).append(" ").append(reason);
-    }
+    static std::string text(std::int64_t value, std::string const& reason);
 
     std::string field_, reason_;
     std::size_t position_;
@@ -66,9 +53,7 @@ private:
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
-    ShapeError(std::string field, std::string actual, std::string expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
-          actual_(std::move(actual)), expected_(std::move(expected)) {}
+    ShapeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
     std::string const& actual() const noexcept { return actual_; }      ///< what it is
@@ -84,19 +69,14 @@ private:
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
-    ValueError(std::string field, double value, std::string expected)
-        : Error(field + " is " + text(value) + ", expected " + expected), field_(std::move(field)),
-          expected_(std::move(expected)), value_(value) {}
+    ValueError(std::string field, double value, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& expected() const noexcept { return expected_; }  ///< what it must be
     double value() const noexcept { return value_; }                    ///< what it is
 
 private:
-    static std::string text(double value) {
-        char shortest[32];
-        return {shortest, std::to_chars(shortest, shortest + sizeof shortest, value).ptr};
-    }
+    static std::string text(double value);
 
     std::string field_, expected_;
     double value_;
@@ -106,10 +86,7 @@ private:
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
-    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason)
-        : Error("lod[" + std::to_string(level) + "][" + std::to_string(position) + "] = " + std::to_string(value) +
-                " " + reason),
-          reason_(std::move(reason)), level_(level), position_(position), value_(value) {}
+    LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
 
     std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
     std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
@@ -127,9 +104,7 @@ private:
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
-    TypeError(std::string field, std::string actual, std::string expected)
-        : Error(field + " is " + actual + ", expected " + expected), field_(std::move(field)),
-          actual_(std::move(actual)), expected_(std::move(expected)) {}
+    TypeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
     std::string const& actual() const noexcept { return actual_; }      ///< what it is
@@ -145,9 +120,7 @@ private:
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
-    FormatError(std::uint64_t offset, std::string field, std::string const& reason)
-        : Error("byte " + std::to_string(offset) + ": " + field + " " + reason), offset_(offset),
-          field_(std::move(field)) {}
+    FormatError(std::uint64_t offset, std::string field, std::string const& reason);
 
     std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
     std::string const& field() const noexcept { return field_; }  ///< what stands there
@@ -161,8 +134,7 @@ private:
 class IoError : public Error {
 public:
     /// `operation path: reason`
-    IoError(std::string const& operation, std::string path, std::string const& reason, int code)
-        : Error(operation + " " + path + ": " + reason), path_(std::move(path)), code_(code) {}
+    IoError(std::string const& operation, std::string path, std::string const& reason, int code);
 
     std::string const& path() const noexcept { return path_; }  ///< the file
     int code() const noexcept { return code_; }                 ///< errno
@@ -185,3 +157,5 @@ public:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/core/error_inl.hpp>

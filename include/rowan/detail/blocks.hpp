@@ -3,18 +3,12 @@
 
 #include <rowan/detail/config.hpp>
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <new>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace rowan::inline v0::detail {
 
@@ -34,19 +28,7 @@ inline constexpr std::size_t huge_from = 2 * huge_page;
 
 /// A block with room for so many bytes, on whole huge pages where it is large.
 /// errors   std::bad_alloc
-inline BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
-    bool const huge = bytes >= huge_from;
-    std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
-    std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
-    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
-    char* const first = memory + sizeof(BlockHeader);
-    char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
-#ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
-#endif
-    return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
-}
+BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
 /// Free blocks by size. They live as long as their pool and all blocks that are in use.
 class FreeBlocks {
@@ -58,54 +40,17 @@ public:
     /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
     /// in whatever order, is there the next time.
     /// errors   std::bad_alloc
-    BlockHeader* take(std::size_t bytes) {
-        std::size_t const c = at_least(bytes);
-        {
-            std::scoped_lock const lock(mutex_);
-            if (BlockHeader* const block = free_[c]; block != nullptr) {
-                free_[c] = block->next;
-                kept_ -= block->bytes;
-                ++users_;
-                return block;
-            }
-        }
-        BlockHeader* const block = new_block(size_of(c), block_alignment, this);
-        std::scoped_lock const lock(mutex_);
-        ++users_;
-        return block;
-    }
+    BlockHeader* take(std::size_t bytes);
 
     /// Takes back what `take` gave.
-    void put(BlockHeader* block) noexcept {
-        std::unique_lock lock(mutex_);
-        if (!closed_ && block->bytes <= most_ - kept_) {
-            BlockHeader*& top = free_[at_most(block->bytes)];
-            block->next = top;
-            top = block;
-            kept_ += block->bytes;
-            block = nullptr;
-        }
-        leave(lock);
-        if (block != nullptr) ::operator delete(block->memory);
-    }
+    void put(BlockHeader* block) noexcept;
 
     /// Gives the free blocks back to the system.
-    void clear() noexcept {
-        std::scoped_lock const lock(mutex_);
-        clear_locked();
-    }
-    std::size_t kept() const noexcept {
-        std::scoped_lock const lock(mutex_);
-        return kept_;
-    }
+    void clear() noexcept;
+    std::size_t kept() const noexcept;
 
     /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
-    void close() noexcept {
-        std::unique_lock lock(mutex_);
-        clear_locked();
-        closed_ = true;
-        leave(lock);
-    }
+    void close() noexcept;
 
 private:
     // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
@@ -117,22 +62,9 @@ private:
     }
     static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
 
-    void clear_locked() noexcept {
-        for (BlockHeader*& top : free_) {
-            while (top != nullptr) {
-                void* const memory = top->memory;
-                top = top->next;
-                ::operator delete(memory);
-            }
-        }
-        kept_ = 0;
-    }
+    void clear_locked() noexcept;
 
-    void leave(std::unique_lock<std::mutex>& lock) noexcept {
-        bool const last = --users_ == 0;
-        lock.unlock();
-        if (last) delete this;
-    }
+    void leave(std::unique_lock<std::mutex>& lock) noexcept;
 
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
@@ -152,3 +84,5 @@ inline BlockHeader* header_of(void* block) noexcept {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/blocks_inl.hpp>

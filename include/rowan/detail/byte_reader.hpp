@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {
@@ -17,15 +16,10 @@ static_assert(std::endian::native == std::endian::little,
               "rowan's files are little-endian, and so must the machine be");
 
 /// errors   FormatError unless at least n bytes are left
-inline void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position) {
-    if (n <= left) return;
-    throw FormatError(position, field, "needs " + std::to_string(n) + " bytes, " + std::to_string(left) + " are left");
-}
+void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
 /// errors   FormatError if any are left
-inline void check_end(char const* field, std::uint64_t left, std::uint64_t position) {
-    if (left != 0) throw FormatError(position, field, "ends here, but " + std::to_string(left) + " bytes follow");
-}
+void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
 /// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
 class ByteReader {
@@ -37,11 +31,7 @@ public:
     std::size_t left() const noexcept { return bytes_.size() - at_; }
 
     /// The next n bytes.
-    std::span<std::byte const> bytes(char const* field, std::uint64_t n) {
-        check_left(field, n, left(), position());
-        at_ += static_cast<std::size_t>(n);
-        return bytes_.subspan(at_ - static_cast<std::size_t>(n), static_cast<std::size_t>(n));
-    }
+    std::span<std::byte const> bytes(char const* field, std::uint64_t n);
 
     /// Fills `to` with the next bytes.
     void read(char const* field, std::span<std::byte> to) {
@@ -67,3 +57,5 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/byte_reader_inl.hpp>

@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -47,11 +46,7 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
 }
 
 /// errors   IndexError unless begin <= end <= count
-inline void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count) {
-    auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
-    if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
-    if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
-}
+void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
 /// Is x a whole number that I holds?
 template <class I>
@@ -69,3 +64,5 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/checked_inl.hpp>

@@ -5,8 +5,6 @@
 #include <rowan/core/error.hpp>
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,18 +21,16 @@ namespace rowan::inline v0::detail {
 
 /// What rowan asks of the operating system. Tests bring one that fails.
 struct PosixFiles {
-    static ssize_t pread(int file, void* to, std::size_t n, off_t offset) { return ::pread(file, to, n, offset); }
-    static int open(char const* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
-    static ssize_t write(int file, void const* bytes, std::size_t n) { return ::write(file, bytes, n); }
-    static int fsync(int file) { return ::fsync(file); }
-    static int close(int file) { return ::close(file); }
-    static int rename(char const* from, char const* to) { return ::rename(from, to); }
-    static int unlink(char const* path) { return ::unlink(path); }
+    static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
+    static int open(char const* path, int flags, mode_t mode);
+    static ssize_t write(int file, void const* bytes, std::size_t n);
+    static int fsync(int file);
+    static int close(int file);
+    static int rename(char const* from, char const* to);
+    static int unlink(char const* path);
 };
 
-[[noreturn]] inline void throw_io(char const* operation, std::string const& path, int code = errno) {
-    throw IoError(operation, path, std::strerror(code), code);
-}
+[[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
 /// Calls again what a signal has interrupted.
 template <class Call>
@@ -49,23 +45,10 @@ auto uninterrupted(Call const& call) {
 class InputFile {
 public:
     /// errors   IoError if it cannot be opened or is no regular file
-    explicit InputFile(std::string path)
-        : path_(std::move(path)),
-          // not to wait for the other end of a pipe, before that is refused
-          file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
-        if (file_ < 0) throw_io("open", path_);
-        struct stat about {};
-        int const code = ::fstat(file_, &about) != 0 ? errno : !S_ISREG(about.st_mode) ? EINVAL : 0;
-        if (code != 0) {
-            ::close(file_);
-            if (code == EINVAL) throw IoError("open", path_, "not a regular file", code);
-            throw_io("stat", path_, code);
-        }
-        size_ = static_cast<std::uint64_t>(about.st_size);
-    }
+    explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
-    ~InputFile() { ::close(file_); }
+    ~InputFile();
 
     std::string const& path() const noexcept { return path_; }
     std::uint64_t size() const noexcept { return size_; }
@@ -88,15 +71,7 @@ public:
     /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
     /// requires   that nobody makes the file shorter as long as they are used
     /// errors   IoError if the system refuses
-    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const {
-        if (n == 0) return nullptr;
-        std::size_t const before =
-            static_cast<std::size_t>(offset % static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-        void* const pages = ::mmap(nullptr, before + n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file_,
-                                   static_cast<off_t>(offset - before));
-        if (pages == MAP_FAILED) throw_io("map", path_);
-        return {static_cast<std::byte*>(pages) + before, [=](std::byte*) { ::munmap(pages, before + n); }};
-    }
+    std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const;
 
 private:
     std::string path_;
@@ -105,12 +80,7 @@ private:
 };
 
 /// All bytes of a file.
-inline Buffer<std::byte> read_file(std::string const& path) {
-    InputFile const file(path);
-    Buffer<std::byte> bytes(static_cast<std::size_t>(file.size()));
-    file.read(0, bytes);
-    return bytes;
-}
+Buffer<std::byte> read_file(std::string const& path);
 
 /// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
 /// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
@@ -172,10 +142,8 @@ private:
 };
 
 /// Writes all of a file, or nothing.
-inline void write_file(std::string const& path, std::span<std::byte const> bytes) {
-    AtomicFile<> file(path);
-    file.write(bytes);
-    file.commit();
-}
+void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/file_inl.hpp>

@@ -28,11 +28,7 @@ public:
     }
 
     /// Fills `to` with the next bytes.
-    void read(char const* field, std::span<std::byte> to) {
-        check_left(field, to.size(), left(), at_);
-        file_->read(at_, to);
-        at_ += to.size();
-    }
+    void read(char const* field, std::span<std::byte> to);
 
     /// The next number, little-endian.
     template <class I>
@@ -52,3 +48,5 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/file_reader_inl.hpp>

@@ -7,7 +7,6 @@
 #include <rowan/op/sum.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,26 +49,15 @@ struct LoopKernels {
         return kernels;
     }
 
-    Value zero_like(void const* device, Value& x) const {
-        Value zeros;
-        std::array<Value*, 1> const in{&x}, out{&zeros};
-        FillOptions const options{0};
-        fill_like->run(device, in, out, &options, -1);
-        return zeros;
-    }
+    Value zero_like(void const* device, Value& x) const;
 
     /// Of dense and row-sparse values.
-    Value total(void const* device, std::span<Value* const> summands) const {
-        if (summands.size() == 1) return std::move(*summands[0]);
-        Value sum_of_all;
-        std::array<Value*, 1> const out{&sum_of_all};
-        no_attributes const none;
-        sum->run(device, summands, out, &none, -1);
-        return sum_of_all;
-    }
+    Value total(void const* device, std::span<Value* const> summands) const;
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/loop_kernels_inl.hpp>

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <string>
 #include <utility>
@@ -117,19 +116,9 @@ PaddleRows read_paddle_rows(Reader& in) {
     return {height, std::move(rows)};
 }
 
-inline void check_paddle_lod(std::uint64_t position, TensorDesc const& desc, Lod const& lod) {
-    if (lod.empty()) return;
-    if (desc.dims.empty()) throw FormatError(position, "the value", "has no dims, but there are LoD levels");
-    lod.check_rows(static_cast<std::size_t>(desc.dims[0]));
-}
+void check_paddle_lod(std::uint64_t position, TensorDesc const& desc, Lod const& lod);
 
-inline void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows) {
-    if (!desc.dims.empty() && desc.dims[0] == static_cast<std::int64_t>(rows)) return;
-    throw FormatError(position, "the value",
-                      "has " + (desc.dims.empty() ? std::string("no dims") : std::to_string(desc.dims[0]) + " rows") +
-                          ", but " + std::to_string(rows) +
-                          " rows are named; Paddle 1.x left more values than rows in tables that grew");
-}
+void check_paddle_rows(std::uint64_t position, TensorDesc const& desc, std::size_t rows);
 
 template <class T, class Reader>
 void read_paddle(Reader& in, LoDTensor<T>& x) {
@@ -154,11 +143,7 @@ struct PaddleParts {
     std::vector<std::byte> head;
     std::span<std::byte const> elements;
 
-    void bytes(std::span<std::byte const> more) {
-        std::size_t const at = head.size();
-        head.resize(at + more.size());
-        if (!more.empty()) std::memcpy(head.data() + at, more.data(), more.size());
-    }
+    void bytes(std::span<std::byte const> more);
     template <class I>
     void number(I x) {
         bytes(std::as_bytes(std::span(&x, 1)));
@@ -210,3 +195,5 @@ PaddleParts paddle_parts(SelectedRows<T> const& x) {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/paddle_stream_inl.hpp>

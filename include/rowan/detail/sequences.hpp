@@ -10,23 +10,18 @@
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
 
-inline void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
-}
+void check_levels(std::string const& field, Lod const& lod);
 
 /// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
 template <class T, class D>
@@ -58,17 +53,7 @@ inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod
 inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
 
 /// The same levels but the last, which gets as many sequences of other lengths.
-inline Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
-    struct Memory {
-        Lod upper;
-        std::vector<std::int64_t> last;
-    };
-    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
-    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
-    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
-    levels[lod.levels() - 1] = memory->last;
-    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
-}
+Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
 
 /// The length of the sequence between two offsets.
 inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
@@ -76,11 +61,7 @@ inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t 
 }
 
 /// The length of the longest of the sequences [begin, end).
-inline std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
-    std::size_t longest = 0;
-    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
-    return longest;
-}
+std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
 
 /// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
 /// elements are no work.
@@ -172,3 +153,5 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/sequences_inl.hpp>

@@ -8,7 +8,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,17 +46,7 @@ struct StepLayout {
 
     std::optional<StepOrigin> origin;  // of steps that were cut by a map
 
-    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t) {
-        if (layout->levels.empty()) return {};
-        std::array<std::span<std::int64_t const>, Lod::max_levels> offsets;
-        for (std::size_t l = 0; l < layout->levels.size(); ++l) {
-            auto const& level = layout->levels[l];
-            offsets[l] = std::span(level.offsets)
-                             .subspan(static_cast<std::size_t>(level.begin[t]),
-                                      static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
-        }
-        return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
-    }
+    static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
 /// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
@@ -123,3 +112,5 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/step_rows_inl.hpp>

@@ -174,29 +174,12 @@ private:
 };
 
 /// The blocks that an attribute names.
-inline std::span<BlockIndex const> blocks_of(Attribute const& a) {
-    if (auto const* const one = std::get_if<BlockIndex>(&a.value)) return {one, 1};
-    if (auto const* const list = std::get_if<std::vector<BlockIndex>>(&a.value)) return *list;
-    return {};
-}
+std::span<BlockIndex const> blocks_of(Attribute const& a);
 
-inline void append_text(std::string& text, std::string const& x) {
-    constexpr char digits[] = "0123456789abcdef";
-    text += '"';
-    for (char const c : x) {
-        auto const byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7F) {
-            text.append({'\\', 'x', digits[byte >> 4], digits[byte & 15]});
-        } else {
-            if (c == '"' || c == '\\') text += '\\';
-            text += c;
-        }
-    }
-    text += '"';
-}
-inline void append_text(std::string& text, bool x) { text.append(x ? "true" : "false"); }
-inline void append_text(std::string& text, BlockIndex x) { text.append("block ").append(std::to_string(x.value)); }
-inline void append_text(std::string& text, VarName const& x) { text.append(x.value); }
+void append_text(std::string& text, std::string const& x);
+void append_text(std::string& text, bool x);
+void append_text(std::string& text, BlockIndex x);
+void append_text(std::string& text, VarName const& x);
 template <class T>
 requires std::is_arithmetic_v<T>
 void append_text(std::string& text, T x) {
@@ -218,12 +201,10 @@ void append_text(std::string& text, std::vector<T> const& list) {
 /// "sizes: [3, 4]"
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(Attribute const& a) {
-    std::string text = a.name + ": ";
-    std::visit([&](auto const& x) { detail::append_text(text, x); }, a.value);
-    return text;
-}
+std::string to_string(Attribute const& a);
 
 inline std::ostream& operator<<(std::ostream& out, Attribute const& a) { return out << to_string(a); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/attribute_inl.hpp>

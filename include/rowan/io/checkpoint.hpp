@@ -82,13 +82,7 @@ public:
         auto const bytes = std::as_bytes(std::span(&x, 1));
         bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     }
-    void text(std::span<std::byte const> bytes) {
-        if (!std::in_range<std::uint32_t>(bytes.size()))
-            throw FormatError(bytes_.size(), "descriptor",
-                              "has " + std::to_string(bytes.size()) + " bytes, 2^32 or more");
-        number(static_cast<std::uint32_t>(bytes.size()));
-        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-    }
+    void text(std::span<std::byte const> bytes);
     void text(std::string const& x) { text(std::as_bytes(std::span(x.data(), x.size()))); }
 
     std::vector<std::byte>& bytes() { return bytes_; }
@@ -174,3 +168,5 @@ std::uint64_t save_checkpoint(Checkpoint const& checkpoint, std::string const& p
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/checkpoint_inl.hpp>

@@ -8,14 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <initializer_list>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -48,21 +45,7 @@ public:
     /// cost     as CheckpointFile, for each
     explicit CheckpointChain(std::initializer_list<std::string> paths)
         : CheckpointChain(std::span(paths.begin(), paths.size())) {}
-    explicit CheckpointChain(std::span<std::string const> paths) {
-        if (paths.empty()) throw ShapeError("paths", "0", "at least 1");
-        for (auto const& path : paths) {
-            CheckpointFile file(path);
-            std::optional<std::uint64_t> want;
-            if (!files_.empty()) want = files_.back().id();
-            if (file.base() != want) {
-                auto const text = [](auto id) {
-                    return id ? "a delta to " + detail::hex_text(*id) : std::string("no delta");
-                };
-                throw FormatError(40, path, "is " + text(file.base()) + ", expected " + text(want));
-            }
-            files_.push_back(std::move(file));
-        }
-    }
+    explicit CheckpointChain(std::span<std::string const> paths);
 
     CheckpointChain(CheckpointChain const&) = default;  // no move: a chain has a file
     CheckpointChain& operator=(CheckpointChain const&) = default;
@@ -73,24 +56,12 @@ public:
     /// The names of all variables, ascending.
     /// errors   as CheckpointFile::names
     /// cost     O(variables of all files)
-    std::vector<std::string> names() const {
-        std::set<std::string> all;
-        for (auto const& file : files_) {
-            for (auto& name : file.names()) all.insert(std::move(name));
-        }
-        return {all.begin(), all.end()};
-    }
+    std::vector<std::string> names() const;
 
     /// The latest program.
     /// errors   FormatError if one of the programs cannot be decoded
     /// cost     as CheckpointFile::program, for each file
-    std::optional<ProgramDesc> program() const {
-        std::optional<ProgramDesc> latest;
-        for (auto const& file : files_) {
-            if (auto p = file.program()) latest = std::move(p);
-        }
-        return latest;
-    }
+    std::optional<ProgramDesc> program() const;
 
     /// A variable as it was when the last file was saved, bit for bit.
     /// errors   GraphError if there is none of this name; TypeError if it is no V; FormatError if a file is damaged, or rows of a delta are
@@ -124,32 +95,14 @@ public:
     /// All of it, for instance to be saved as one file.
     /// errors   those of program and load
     /// cost     those of program and of load for each variable
-    Checkpoint load() const {
-        Checkpoint all;
-        all.program = program();
-        for (auto const& name : names()) all.add(name, load<CheckpointEntry>(name));
-        return all;
-    }
+    Checkpoint load() const;
 
 private:
-    static void write_rows(CheckpointEntry const& table, CheckpointFile const& file, CheckpointEntry const& rows) {
-        auto const& from = detail::tensor_of(rows.desc);
-        if (from != detail::tensor_of(table.desc) || rows.type_name != table.type_name ||
-            rows.element_size != table.element_size) {
-            throw FormatError(0, file.path(),
-                              "has rows of " + detail::kind_text(rows.desc, rows.type_name) + " \"" + rows.desc.name +
-                                  "\", which is " + detail::kind_text(table.desc, table.type_name));
-        }
-        if (rows.elements.empty()) return;
-        std::size_t const bytes = rows.elements.size() / rows.rows.size();
-        auto* const to = const_cast<std::byte*>(table.elements.data());  // fresh memory, which nobody else has seen
-        for (std::size_t i = 0; i < rows.rows.size(); ++i) {
-            std::memcpy(to + static_cast<std::size_t>(rows.rows.data()[i]) * bytes, rows.elements.data() + i * bytes,
-                        bytes);
-        }
-    }
+    static void write_rows(CheckpointEntry const& table, CheckpointFile const& file, CheckpointEntry const& rows);
 
     std::vector<CheckpointFile> files_;
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/checkpoint_chain_inl.hpp>

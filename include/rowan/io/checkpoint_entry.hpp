@@ -6,7 +6,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -30,32 +29,13 @@ struct CheckpointEntry {
 
     /// errors   FormatError if the parts do not fit together
     /// cost     O(levels); elements of bool and row numbers are read once
-    void check() const {
-        detail::CheckpointRecord record{desc, type_name, element_size, {}};
-        for (std::size_t l = 0; l < lod.levels(); ++l) record.sections.push_back({0, lod[l].size_bytes(), 0});
-        if (record.has_rows()) record.sections.push_back({0, rows.size() * sizeof(std::int64_t), 0});
-        record.sections.push_back({0, elements.size(), 0});
-        record.check(0);
-        try {
-            if (!lod.empty()) lod.check_rows(record.shape()[0]);
-            if (record.has_rows()) detail::check_ids(Cpu{}, "rows", rows, record.tensor().dims[0]);
-        } catch (Error const& e) {
-            throw FormatError(0, desc.name, std::string("is wrong: ").append(e.what()));
-        }
-        check_elements(record, elements, 0);
-    }
+    void check() const;
 
     /// Are these elements, or some of them, such that a program may look at them? A bool is 0 or 1.
     /// errors   FormatError if not
     /// cost     one read of those of bool, none of others
     static void check_elements(detail::CheckpointRecord const& record, std::span<std::byte const> some,
-                               std::uint64_t offset) {
-        if (record.tensor().data_type != dtype<bool>::wire) return;
-        auto const bad = std::ranges::find_if(some, [](std::byte b) { return b > std::byte{1}; });
-        if (bad == some.end()) return;
-        throw FormatError(offset + static_cast<std::uint64_t>(bad - some.begin()), record.desc.name,
-                          "has an element " + std::to_string(std::to_integer<int>(*bad)) + ", which is no bool");
-    }
+                               std::uint64_t offset);
 };
 
 namespace detail {
@@ -185,3 +165,5 @@ template <class V>
 concept checkpointed = detail::checkpoint_value<V>::known;
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/checkpoint_entry_inl.hpp>

@@ -50,11 +50,7 @@ public:
     std::size_t size() const noexcept { return state_->places.size(); }
     /// errors   std::bad_alloc
     /// cost     O(variables)
-    std::vector<std::string> names() const {
-        std::vector<std::string> names;
-        for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
-        return names;
-    }
+    std::vector<std::string> names() const;
     /// Is there a variable of that name?
     /// errors   std::bad_alloc
     /// cost     O(log variables) descriptors, which are decoded
@@ -91,54 +87,21 @@ public:
     /// Reads the elements of a variable into memory that is there already.
     /// errors   as load; ShapeError if `to` has another size. If the file is damaged, some elements may have been written.
     /// cost     one pass over the elements' bytes, on several threads, which go where they are wanted
-    void load_into(std::string_view name, std::span<std::byte> to) const {
-        auto const r = record(name);
-        if (to.size() != r.elements().bytes) {
-            throw ShapeError("bytes of " + r.desc.name, std::to_string(to.size()), std::to_string(r.elements().bytes));
-        }
-        state_->read(r, r.elements(), to);
-        CheckpointEntry::check_elements(r, to, r.elements().offset);
-    }
+    void load_into(std::string_view name, std::span<std::byte> to) const;
 
     /// Compares all checksums, looks at all padding, offsets and row ids, and at the program.
     /// errors   FormatError if something is damaged; IoError
     /// cost     one pass over the file, on several threads
-    void verify() const {
-        static_cast<void>(program());
-        for (std::size_t i = 0; i < size(); ++i) {
-            Record const r = state_->record(i);
-            static_cast<void>(state_->parts(r));
-            state_->verify(r);
-        }
-    }
+    void verify() const;
 
     /// What is in the file: a line for all and one for each variable.
     /// errors   std::bad_alloc
     /// cost     O(length of the text); elements are not read
-    std::string describe() const {
-        auto const& h = state_->header;
-        std::string text = path() + ": rowan checkpoint " + std::to_string(h.major) + "." + std::to_string(h.minor) +
-                           ", " + std::to_string(size()) + (size() == 1 ? " variable, " : " variables, ") +
-                           std::to_string(state_->file.size()) + " bytes, id " + detail::hex_text(id());
-        if (auto const b = base()) text += ", delta to " + detail::hex_text(*b);
-        if (!state_->program.empty()) text += "\na program of " + std::to_string(state_->program.size()) + " bytes";
-        for (std::size_t i = 0; i < size(); ++i) {
-            Record const r = state_->record(i);
-            text += "\n" + r.desc.name + ": " + detail::kind_text(r.desc, r.type_name);
-            if (r.has_rows()) text += ", " + std::to_string(r.rows().bytes / sizeof(std::int64_t)) + " rows";
-            if (r.levels() != 0) text += ", " + std::to_string(r.levels()) + (r.levels() == 1 ? " level" : " levels");
-            text += ", " + std::to_string(r.elements().bytes) + " bytes";
-        }
-        return text;
-    }
+    std::string describe() const;
 
 private:
     using Record = detail::CheckpointRecord;
-    Record record(std::string_view name) const {
-        std::size_t const i = state_->find(name);
-        if (i == size()) throw GraphError(path() + " has no variable \"" + std::string(name) + "\"");
-        return state_->record(i);
-    }
+    Record record(std::string_view name) const;
 
     template <class V, class Read>
     V get(std::string_view name, Read const& read) const {
@@ -155,13 +118,7 @@ private:
 /// All of a checkpoint, its program too, read from a file. Takes about a kilobyte for each variable beside its elements.
 /// errors   as CheckpointFile's constructor, program and load
 /// cost     one read of the file
-inline Checkpoint load_checkpoint(std::string const& path) {
-    CheckpointFile const file(path);
-    Checkpoint checkpoint;
-    checkpoint.program = file.program();
-    for (auto const& name : file.names()) checkpoint.add(name, file.load(name));
-    return checkpoint;
-}
+Checkpoint load_checkpoint(std::string const& path);
 
 /// One variable of a checkpoint.
 /// errors   as CheckpointFile's constructor and load
@@ -177,3 +134,5 @@ V load_checkpoint(std::string const& path, std::string_view name) {
 inline std::string describe(std::string const& path) { return CheckpointFile(path).describe(); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/checkpoint_file_inl.hpp>

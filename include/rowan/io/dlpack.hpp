@@ -107,13 +107,7 @@ constexpr void check_dlpack_type() {
 }
 
 /// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
-inline std::string dlpack_type_text(int code, int bits, int lanes) {
-    static constexpr std::array<char const*, 7> names{"int", "uint", "float", nullptr, "bfloat", "complex", "bool"};
-    std::string const kind = code >= 0 && code < 7 && names[static_cast<std::size_t>(code)] != nullptr
-                                 ? names[static_cast<std::size_t>(code)]
-                                 : "type " + std::to_string(code) + ", bits ";
-    return kind + std::to_string(bits) + (lanes == 1 ? "" : ", " + std::to_string(lanes) + " lanes");
-}
+std::string dlpack_type_text(int code, int bits, int lanes);
 
 /// The shape of a tensor from outside, all of whose fields were looked at but strides.
 template <class T, class M>
@@ -273,3 +267,5 @@ Tensor<T> copy_dlpack(M const* managed) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/dlpack_inl.hpp>

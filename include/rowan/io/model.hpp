@@ -47,29 +47,10 @@ struct LoadOptions {
 namespace detail {
 
 /// The parameters of a net by the names that follow from the net alone.
-inline std::map<std::string, Variable*> parameters_of(Variable& predict) {
-    std::map<std::string, Variable*> found;
-    for (auto& [v, name] : names_of(trace(std::array{&predict}))) {
-        if (v->role() == Role::parameter) found.emplace(std::move(name), v);
-    }
-    return found;
-}
+std::map<std::string, Variable*> parameters_of(Variable& predict);
 
 /// What a checkpoint holds of a value.
-inline CheckpointEntry entry_of(std::string name, Value const& value) {
-    auto alias = std::make_shared<Value>(value.on_host());
-    auto const e = alias->elements();
-    CheckpointEntry entry;
-    entry.lod = alias->lod();
-    entry.desc = {.name = std::move(name),
-                  .lod_desc = LodTensorDesc{{e.dtype, e.dims}, static_cast<std::int32_t>(entry.lod.levels())},
-                  .persistable = true};
-    entry.type_name = e.type;
-    entry.element_size = e.element_size;
-    entry.elements = e.bytes;
-    entry.memory = std::move(alias);
-    return entry;
-}
+CheckpointEntry entry_of(std::string name, Value const& value);
 
 /// A variable of a file, whose element type is one of `T...`.
 /// errors   TypeError if it is none of them; as CheckpointFile::load
@@ -92,14 +73,10 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
 }
 
 /// errors   GraphError if the file has only what has changed since another one
-inline void expect_whole(CheckpointFile const& file) {
-    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
-}
+void expect_whole(CheckpointFile const& file);
 
-[[noreturn]] inline void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
-                                        char const* which) {
-    throw GraphError(file.path() + has + name + which);
-}
+[[noreturn]] void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
+                                 char const* which);
 
 }  // namespace detail
 
@@ -205,12 +182,7 @@ auto load_model(std::string const& path, LoadOptions const& options = {}) {
 /// Writes all that training gave, what optimizers keep and the number of steps among it, to go on another day.
 /// errors   IoError if the file cannot be written: a file that was there stays then
 /// cost     one write of all values
-inline void save_parameters(Parameters const& parameters, std::string const& path) {
-    Checkpoint all;
-    for (auto const& [name, value] : parameters) all.add(name, detail::entry_of(name, value));
-    all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
-    save_checkpoint(all, path);
-}
+void save_parameters(Parameters const& parameters, std::string const& path);
 
 /// Reads what save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
@@ -232,3 +204,5 @@ Parameters load_parameters(std::string const& path, LoadOptions const& options =
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/model_inl.hpp>

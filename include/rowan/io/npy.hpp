@@ -89,11 +89,7 @@ Tensor<T> read_npy(Reader& in) {
 /// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
 /// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
 /// cost     one read of the header
-inline NpyHeader describe_npy(std::string const& path) {
-    detail::InputFile const file(path);
-    detail::FileReader in(file);
-    return detail::read_npy_header(in);
-}
+NpyHeader describe_npy(std::string const& path);
 
 /// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
 /// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
@@ -143,3 +139,5 @@ void save_npy(std::string const& path, Tensor<T> const& tensor) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/npy_inl.hpp>

@@ -92,17 +92,9 @@ std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes)
 }
 
 /// An attribute of that name, or nullptr.
-inline Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name) {
-    for (Attribute const& a : list) {
-        if (a.name == name) return &a;
-    }
-    return nullptr;
-}
+Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name);
 
-[[noreturn]] inline void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
-    throw GraphError(
-        std::string("operator ").append(op.type).append(": its attribute ").append(name).append(" ").append(what));
-}
+[[noreturn]] void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what);
 
 /// errors   GraphError if it is missing or of another kind
 template <class V>
@@ -154,3 +146,5 @@ A read_attributes(OpDesc const& op) {
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/io/op_attributes_inl.hpp>

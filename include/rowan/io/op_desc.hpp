@@ -93,21 +93,10 @@ inline void append_slots(std::string& text, std::vector<OpDesc::Var> const& slot
 /// "Out=h = fc(X=x, W=w_0) {size: 3}"
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(OpDesc const& desc) {
-    std::string text;
-    detail::append_slots(text, desc.outputs);
-    text.append(desc.outputs.empty() ? "" : " = ").append(desc.type).append("(");
-    detail::append_slots(text, desc.inputs);
-    text.append(")");
-    char const* comma = " {";
-    for (Attribute const& a : desc.attrs) {
-        text.append(comma).append(to_string(a));
-        comma = ", ";
-    }
-    if (!desc.attrs.empty()) text.append("}");
-    return desc.is_target ? text.append(", target") : text;
-}
+std::string to_string(OpDesc const& desc);
 
 inline std::ostream& operator<<(std::ostream& out, OpDesc const& desc) { return out << to_string(desc); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/op_desc_inl.hpp>

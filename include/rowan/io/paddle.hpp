@@ -6,7 +6,6 @@
 #include <rowan/detail/file_reader.hpp>
 #include <rowan/detail/paddle_stream.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -41,34 +40,18 @@ private:
 /// The bytes that Paddle writes for this value: its `save_dense_tensor`, or `save_selected_rows` for a SelectedRows.
 /// errors   none
 /// cost     one copy of the elements
-inline std::vector<std::byte> to_paddle(PaddleValue const& value) {
-    std::vector<std::byte> bytes(value.head().size() + value.elements().size());
-    std::ranges::copy(value.elements(), std::ranges::copy(value.head(), bytes.begin()).out);
-    return bytes;
-}
+std::vector<std::byte> to_paddle(PaddleValue const& value);
 
 /// Writes streams one after the other, as Paddle's `save_combine` does: parameters of an inference model, in the order of their names. The
 /// names are not in the file. It is there as a whole or stays as it was.
 /// errors   IoError if the file cannot be written
 /// cost     one write of the values, which are not copied
-inline void save_paddle_combined(std::string const& path, std::vector<PaddleValue> const& values) {
-    detail::AtomicFile<> file(path);
-    for (PaddleValue const& value : values) {
-        file.write(value.head());
-        file.write(value.elements());
-    }
-    file.commit();
-}
+void save_paddle_combined(std::string const& path, std::vector<PaddleValue> const& values);
 
 /// Writes one stream.
 /// errors   IoError if the file cannot be written: one that was there stays then
 /// cost     one write of the value, which is not copied
-inline void save_paddle(std::string const& path, PaddleValue const& value) {
-    detail::AtomicFile<> file(path);
-    file.write(value.head());
-    file.write(value.elements());
-    file.commit();
-}
+void save_paddle(std::string const& path, PaddleValue const& value);
 
 /// The value of a stream in memory; `V` is a LoDTensor<T> or a SelectedRows<T>. What Paddle's own reader lets pass is refused too: elements
 /// that are missing, bytes left over, offsets that do not fit, rows outside the height.
@@ -115,3 +98,5 @@ std::vector<V> load_paddle_combined(std::string const& path) {
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/paddle_inl.hpp>

@@ -118,25 +118,16 @@ ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
 /// A line for the block, each variable and each operator.
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(BlockDesc const& desc) {
-    std::string text = "block " + std::to_string(desc.idx);
-    if (desc.parent_idx >= 0) text.append(" in ").append(std::to_string(desc.parent_idx));
-    if (desc.forward_block_idx >= 0) text.append(", gradient of ").append(std::to_string(desc.forward_block_idx));
-    for (VarDesc const& v : desc.vars) text.append("\n  ").append(to_string(v));
-    for (OpDesc const& op : desc.ops) text.append("\n  ").append(to_string(op));
-    return text;
-}
+std::string to_string(BlockDesc const& desc);
 
 /// Its blocks, one after the other.
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(ProgramDesc const& desc) {
-    std::string text;
-    for (BlockDesc const& block : desc.blocks) text.append(text.empty() ? "" : "\n").append(to_string(block));
-    return text;
-}
+std::string to_string(ProgramDesc const& desc);
 
 inline std::ostream& operator<<(std::ostream& out, BlockDesc const& desc) { return out << to_string(desc); }
 inline std::ostream& operator<<(std::ostream& out, ProgramDesc const& desc) { return out << to_string(desc); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/program_desc_inl.hpp>

@@ -43,12 +43,7 @@ inline constexpr DataType data_types[] = {{0, "bool"},  {1, "i16"},  {2, "i32"},
                                           {36, "u16"},  {37, "u32"}, {38, "u64"}};
 
 /// "f32", of a user's type "element type 1000", of what is none "".
-inline std::string data_type_text(std::int32_t data_type) {
-    for (auto const& known : data_types) {
-        if (known.number == data_type) return std::string(known.name);
-    }
-    return data_type < 1000 ? "" : std::string("element type ").append(std::to_string(data_type));
-}
+std::string data_type_text(std::int32_t data_type);
 
 template <>
 struct message_rules<TensorDesc> : NoRules {
@@ -86,27 +81,16 @@ ROWAN_MESSAGE(LodTensorDesc, ROWAN_FIELDS)
 /// "f32[UNK, 640, 480]"
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(TensorDesc const& desc) {
-    std::string text = detail::data_type_text(desc.data_type);
-    char const* comma = "[";
-    for (std::int64_t const dim : desc.dims) {
-        text.append(comma).append(dim == UNK ? "UNK" : std::to_string(dim));
-        comma = ", ";
-    }
-    return text.append(desc.dims.empty() ? "[]" : "]");
-}
+std::string to_string(TensorDesc const& desc);
 
 /// "i64[UNK], 2 levels"
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(LodTensorDesc const& desc) {
-    std::string text = to_string(desc.tensor);
-    if (desc.lod_level != 0)
-        text.append(", ").append(std::to_string(desc.lod_level)).append(desc.lod_level == 1 ? " level" : " levels");
-    return text;
-}
+std::string to_string(LodTensorDesc const& desc);
 
 inline std::ostream& operator<<(std::ostream& out, TensorDesc const& desc) { return out << to_string(desc); }
 inline std::ostream& operator<<(std::ostream& out, LodTensorDesc const& desc) { return out << to_string(desc); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/tensor_desc_inl.hpp>

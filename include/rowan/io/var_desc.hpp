@@ -12,7 +12,6 @@
 #include <optional>
 #include <ostream>
 #include <string>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -71,45 +70,20 @@ ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 /// What a descriptor says of a variable.
 /// errors   none
 /// cost     O(dims)
-inline VarDesc describe(std::string name, VarSpec const& spec, bool persistable = false) {
-    VarDesc desc{.name = std::move(name), .type = spec.type, .persistable = persistable};
-    LodTensorDesc value{.tensor = {spec.dtype, {spec.dims.begin(), spec.dims.end()}},
-                        .lod_level = static_cast<std::int32_t>(spec.lod_level)};
-    if (spec.type == VarType::LOD_TENSOR) desc.lod_desc = std::move(value);
-    if (spec.type == VarType::SELECTED_ROWS) desc.selected_rows_desc = std::move(value.tensor);
-    if (spec.type == VarType::TENSOR_ARRAY) desc.tensor_array_desc = std::move(value);
-    return desc;
-}
+VarDesc describe(std::string name, VarSpec const& spec, bool persistable = false);
 
 /// The spec that a descriptor declares.
 /// errors   GraphError if it has no description of its value; ShapeError if there are more dims than a variable has
 /// cost     O(dims)
-inline VarSpec spec_of(VarDesc const& desc) {
-    if (desc.type == VarType::STEP_SCOPES) return {desc.type, dtype<float>::wire, {}, 0};
-    TensorDesc const* const tensor = desc.lod_desc             ? &desc.lod_desc->tensor
-                                     : desc.selected_rows_desc ? &*desc.selected_rows_desc
-                                     : desc.tensor_array_desc  ? &desc.tensor_array_desc->tensor
-                                                               : nullptr;
-    if (tensor == nullptr)
-        throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
-    VarSpec spec{desc.type, tensor->data_type, {}, 0};
-    for (std::int64_t const dim : tensor->dims) spec.dims.push_back(dim);
-    if (desc.lod_desc) spec.lod_level = static_cast<std::size_t>(desc.lod_desc->lod_level);
-    if (desc.tensor_array_desc) spec.lod_level = static_cast<std::size_t>(desc.tensor_array_desc->lod_level);
-    return spec;
-}
+VarSpec spec_of(VarDesc const& desc);
 
 /// "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable"
 /// errors   none
 /// cost     O(length of the text)
-inline std::string to_string(VarDesc const& desc) {
-    std::string text = detail::var_type_text(static_cast<std::int64_t>(desc.type)).append(" ").append(desc.name);
-    if (desc.lod_desc) text.append(": ").append(to_string(*desc.lod_desc));
-    if (desc.selected_rows_desc) text.append(": ").append(to_string(*desc.selected_rows_desc));
-    if (desc.tensor_array_desc) text.append(": ").append(to_string(*desc.tensor_array_desc));
-    return desc.persistable ? text.append(", persistable") : text;
-}
+std::string to_string(VarDesc const& desc);
 
 inline std::ostream& operator<<(std::ostream& out, VarDesc const& desc) { return out << to_string(desc); }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/io/var_desc_inl.hpp>

@@ -10,7 +10,6 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -27,27 +26,18 @@ public:
     /// The value of that name, of any kind.
     /// errors   GraphError if there is none of that name
     /// cost     O(log variables)
-    Value const& find(std::string_view name) const {
-        auto const found = values_.find(name);
-        if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
-        return found->second;
-    }
+    Value const& find(std::string_view name) const;
     bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
 
     /// Gives that name a value, in the place of the one that it had.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
-    void set(std::string name, Value value) { values_.insert_or_assign(std::move(name), std::move(value)); }
+    void set(std::string name, Value value);
 
     /// Aliases: the same elements, which training goes on to change.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
-    Parameters share() const {
-        Parameters alias;
-        for (auto const& [name, value] : values_) alias.set(name, value.share());
-        alias.steps = steps;
-        return alias;
-    }
+    Parameters share() const;
 
     /// In the order of the names.
     auto begin() const { return values_.begin(); }
@@ -61,3 +51,5 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+#include <rowan/layer/parameters_inl.hpp>

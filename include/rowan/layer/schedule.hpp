@@ -4,11 +4,8 @@
 #include <rowan/core/error.hpp>
 #include <rowan/sparse/adam.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <functional>
-#include <numbers>
 
 namespace rowan::inline v0::layer {
 
@@ -21,10 +18,7 @@ using Schedule = std::function<double(std::int64_t step)>;
 namespace rowan::inline v0::detail {
 
 /// Which part of so many steps has been made.
-inline double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
+double part_of_steps(std::int64_t step, std::int64_t steps);
 
 }  // namespace rowan::inline v0::detail
 
@@ -47,7 +41,7 @@ struct ExponentialDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const { return std::pow(rate, rowan::detail::part_of_steps(step, steps)); }
+    double operator()(std::int64_t step) const;
 };
 
 /// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
@@ -58,10 +52,7 @@ struct StepDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const {
-        static_cast<void>(rowan::detail::part_of_steps(step, steps));
-        return rowan::detail::power(rate, step / steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
@@ -72,10 +63,7 @@ struct CosineDecay {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
-    double operator()(std::int64_t step) const {
-        double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-    }
+    double operator()(std::int64_t step) const;
 };
 
 /// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
@@ -87,10 +75,9 @@ struct Warmup {
     /// Of a step, from 0 on.
     /// errors   ValueError if steps is less than 1; what `then` throws
     /// cost     O(1), and what `then` costs
-    double operator()(std::int64_t step) const {
-        double const part = rowan::detail::part_of_steps(step + 1, steps);
-        return step < steps ? part * then(0) : then(step - steps);
-    }
+    double operator()(std::int64_t step) const;
 };
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/schedule_inl.hpp>

@@ -1,8 +1,8 @@
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
 #pragma once
 
-#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/device_values.hpp>
+#include <rowan/detail/kind_text.hpp>
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/var.hpp>
@@ -53,34 +53,11 @@ struct gradient_element<T, More...> {
         typename std::conditional_t<std::is_integral_v<T>, gradient_element<More...>, std::type_identity<T>>::type;
 };
 
-inline void check_state(std::size_t k, VarSpec const& after, VarSpec const& before) {
-    std::string const field =
-        std::string("layer::while_loop: state ").append(std::to_string(k)).append(" after an iteration");
-    if (after.type != before.type) throw TypeError(field, kind_text(after), kind_text(before));
-    spec::same_dtype(field.c_str(), after, before);
-    static_cast<void>(spec::same_dims(field.c_str(), after, before));
-    if (after.lod_level != before.lod_level)
-        throw ShapeError(field + ", its levels", std::to_string(after.lod_level), std::to_string(before.lod_level));
-}
+void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
 
 /// A loop with these first states. An iteration's states are variables of its own scope.
-inline std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
-                                              layer::WhileOptions const& options) {
-    if (options.max_iterations < 0)
-        throw ValueError("layer::while_loop: max_iterations", static_cast<double>(options.max_iterations), "0 or more");
-    auto block = std::make_shared<WhileBlock>();
-    block->max_iterations = options.max_iterations;
-    block->scope = std::make_unique<Scope>(outside);
-    auto& net = block->net;
-    net.scope = block->scope.get();
-    for (Variable const* v : first) {
-        if (v->spec().type != VarType::LOD_TENSOR && v->spec().type != VarType::TENSOR_ARRAY)
-            throw TypeError("layer::while_loop: a state", kind_text(v->spec()), "a tensor or an array");
-        std::string const name = std::string("state_").append(std::to_string(net.states.size()));
-        net.states.push_back({&net.scope->new_var(name, v->spec()), nullptr});
-    }
-    return block;
-}
+std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
+                                       layer::WhileOptions const& options);
 
 /// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
 template <class R, class Device>
@@ -165,3 +142,5 @@ requires(rowan::detail::loop_state<State>::value) State
 }
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/while_loop_inl.hpp>

@@ -38,10 +38,7 @@ inline void check_list(std::string const& field, Ids<> const& list) {
 }
 
 /// IndexError unless 0 <= list[i] <= most.
-inline void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most) {
-    constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
-    if (list[i] < 0 || list[i] > most) throw IndexError(field, i, list[i], most == max ? max : most + 1);
-}
+void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
 
 }  // namespace detail
 
@@ -65,12 +62,7 @@ public:
     Lod(Lod const&) = default;
     Lod(Lod&& other) noexcept
         : memory_(std::move(other.memory_)), levels_(std::exchange(other.levels_, 0)), offsets_(other.offsets_) {}
-    Lod& operator=(Lod other) noexcept {
-        memory_.swap(other.memory_);
-        levels_ = other.levels_;
-        offsets_ = other.offsets_;
-        return *this;
-    }
+    Lod& operator=(Lod other) noexcept;
     ~Lod() = default;
 
     /// Takes offsets, one list for each level.
@@ -117,20 +109,7 @@ public:
     /// errors   IndexError if row_ids descend or one is not in [0, sequences); ShapeError if they are a tensor of another rank than 1 or
     ///          so many offsets cannot be; std::bad_alloc
     /// cost     16 bytes for each sequence while it works, 8 in the end
-    static Lod from_row_ids(Ids<> row_ids, Height sequences) {
-        detail::check_list("row_ids", row_ids);
-        detail::check_ids(Cpu{}, "row_ids", row_ids, sequences);
-        std::size_t const offsets = static_cast<std::size_t>(std::int64_t{sequences}) + 1;
-        detail::checked_size("offsets", std::array{offsets}, sizeof(std::int64_t));
-        std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
-        for (std::size_t i = 0; i < row_ids.size(); ++i) {
-            if (i > 0 && row_ids[i] < row_ids[i - 1]) {
-                throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
-            }
-            ++lengths[static_cast<std::size_t>(row_ids[i])];
-        }
-        return from_lengths({lengths});
-    }
+    static Lod from_row_ids(Ids<> row_ids, Height sequences);
 
     std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
     bool empty() const noexcept { return levels_ == 0; }
@@ -153,55 +132,27 @@ public:
     /// The lengths of the sequences of a level.
     /// errors   IndexError if there is no such level
     /// cost     O(sequences of the level)
-    std::vector<std::int64_t> lengths(std::size_t level) const {
-        auto const offsets = (*this)[level];
-        std::vector<std::int64_t> lengths(offsets.size() - 1);
-        for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = offsets[i + 1] - offsets[i];
-        return lengths;
-    }
+    std::vector<std::int64_t> lengths(std::size_t level) const;
 
     /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
     /// errors   std::bad_alloc
     /// cost     O(offsets)
-    std::vector<std::vector<std::int64_t>> absolute() const {
-        std::vector<std::vector<std::int64_t>> rows(levels_);
-        for (std::size_t level = levels_; level-- > 0;) {
-            for (std::int64_t const e : offsets_[level]) {
-                rows[level].push_back(level + 1 == levels_ ? e : rows[level + 1][static_cast<std::size_t>(e)]);
-            }
-        }
-        return rows;
-    }
+    std::vector<std::vector<std::int64_t>> absolute() const;
 
     /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     /// cost     O(levels): offsets are shared
-    Lod slice_levels(std::size_t begin, std::size_t end) const {
-        detail::check_range("slice_levels", begin, end, levels_);
-        Lod lod;
-        lod.memory_ = memory_;
-        lod.levels_ = end - begin;
-        std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
-                  offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
-        return lod;
-    }
+    Lod slice_levels(std::size_t begin, std::size_t end) const;
 
     /// Is there such a level?
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
-    void check_level(std::size_t level) const {
-        if (level >= levels_)
-            throw IndexError("level", 0, static_cast<std::int64_t>(level), static_cast<std::int64_t>(levels_));
-    }
+    void check_level(std::size_t level) const;
 
     /// Do the levels fit a batch of so many rows?
     /// errors   LodError unless there are no levels or the last ends with `rows`
     /// cost     O(1)
-    void check_rows(std::size_t rows) const {
-        if (levels_ == 0 || static_cast<std::size_t>(this->rows()) == rows) return;
-        throw LodError(levels_ - 1, offsets_[levels_ - 1].size() - 1, this->rows(),
-                       "is not " + std::to_string(rows) + ", the number of rows");
-    }
+    void check_rows(std::size_t rows) const;
 
     friend bool operator==(Lod const& a, Lod const& b) noexcept {
         return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
@@ -224,20 +175,9 @@ private:
 
     std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
 
-    static void check(std::size_t level, std::span<std::int64_t const> offsets) {
-        if (offsets[0] != 0) throw LodError(level, 0, offsets[0], "is not 0, where the first sequence begins");
-        for (std::size_t i = 1; i < offsets.size(); ++i) {
-            if (offsets[i] >= offsets[i - 1]) continue;
-            throw LodError(level, i, offsets[i],
-                           "is less than the offset before it, " + std::to_string(offsets[i - 1]));
-        }
-    }
+    static void check(std::size_t level, std::span<std::int64_t const> offsets);
 
-    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences) {
-        if (static_cast<std::size_t>(offsets.back()) == sequences) return;
-        throw LodError(level, offsets.size() - 1, offsets.back(),
-                       "is not " + std::to_string(sequences) + ", the number of sequences of the next level");
-    }
+    static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences);
 
     // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
     template <class R, class Fill>
@@ -300,3 +240,5 @@ struct LodAccess {
 }  // namespace detail
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/lod_inl.hpp>

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -22,18 +21,7 @@ struct SubLod {
 /// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
 /// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
 /// cost     O(offsets of the result)
-inline SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
-    detail::check_range("sequences", begin, end, lod.sequences(level));
-    std::vector<std::vector<std::int64_t>> levels;
-    for (; level < lod.levels(); ++level) {
-        auto const part = lod[level].subspan(begin, end - begin + 1);
-        auto& offsets = levels.emplace_back(part.begin(), part.end());
-        for (std::int64_t& offset : offsets) offset -= part.front();
-        begin = static_cast<std::size_t>(part.front());
-        end = static_cast<std::size_t>(part.back());
-    }
-    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
-}
+SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
 
 /// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
 /// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
@@ -49,3 +37,5 @@ LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t 
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/sub_lod_inl.hpp>

@@ -1,0 +1,67 @@
+// rowan/io/checkpoint_file_inl.hpp: definitions of rowan/io/checkpoint_file.hpp.
+#pragma once
+
+#include <rowan/io/checkpoint_file.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION std::vector<std::string> CheckpointFile::names() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < size(); ++i) names.push_back(state_->record(i).desc.name);
+    return names;
+}
+
+ROWAN_FUNCTION void CheckpointFile::load_into(std::string_view name, std::span<std::byte> to) const {
+    auto const r = record(name);
+    if (to.size() != r.elements().bytes) {
+        throw ShapeError("bytes of " + r.desc.name, std::to_string(to.size()), std::to_string(r.elements().bytes));
+    }
+    state_->read(r, r.elements(), to);
+    CheckpointEntry::check_elements(r, to, r.elements().offset);
+}
+
+ROWAN_FUNCTION void CheckpointFile::verify() const {
+    static_cast<void>(program());
+    for (std::size_t i = 0; i < size(); ++i) {
+        Record const r = state_->record(i);
+        static_cast<void>(state_->parts(r));
+        state_->verify(r);
+    }
+}
+
+ROWAN_FUNCTION std::string CheckpointFile::describe() const {
+    auto const& h = state_->header;
+    std::string text = path() + ": rowan checkpoint " + std::to_string(h.major) + "." + std::to_string(h.minor) + ", " +
+                       std::to_string(size()) + (size() == 1 ? " variable, " : " variables, ") +
+                       std::to_string(state_->file.size()) + " bytes, id " + detail::hex_text(id());
+    if (auto const b = base()) text += ", delta to " + detail::hex_text(*b);
+    if (!state_->program.empty()) text += "\na program of " + std::to_string(state_->program.size()) + " bytes";
+    for (std::size_t i = 0; i < size(); ++i) {
+        Record const r = state_->record(i);
+        text += "\n" + r.desc.name + ": " + detail::kind_text(r.desc, r.type_name);
+        if (r.has_rows()) text += ", " + std::to_string(r.rows().bytes / sizeof(std::int64_t)) + " rows";
+        if (r.levels() != 0) text += ", " + std::to_string(r.levels()) + (r.levels() == 1 ? " level" : " levels");
+        text += ", " + std::to_string(r.elements().bytes) + " bytes";
+    }
+    return text;
+}
+
+ROWAN_FUNCTION CheckpointFile::Record CheckpointFile::record(std::string_view name) const {
+    std::size_t const i = state_->find(name);
+    if (i == size()) throw GraphError(path() + " has no variable \"" + std::string(name) + "\"");
+    return state_->record(i);
+}
+
+ROWAN_FUNCTION Checkpoint load_checkpoint(std::string const& path) {
+    CheckpointFile const file(path);
+    Checkpoint checkpoint;
+    checkpoint.program = file.program();
+    for (auto const& name : file.names()) checkpoint.add(name, file.load(name));
+    return checkpoint;
+}
+
+}  // namespace rowan::inline v0
+
+#endif

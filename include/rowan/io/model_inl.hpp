@@ -1,0 +1,55 @@
+// rowan/io/model_inl.hpp: definitions of rowan/io/model.hpp.
+#pragma once
+
+#include <rowan/io/model.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::map<std::string, Variable*> parameters_of(Variable& predict) {
+    std::map<std::string, Variable*> found;
+    for (auto& [v, name] : names_of(trace(std::array{&predict}))) {
+        if (v->role() == Role::parameter) found.emplace(std::move(name), v);
+    }
+    return found;
+}
+
+ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
+    auto alias = std::make_shared<Value>(value.on_host());
+    auto const e = alias->elements();
+    CheckpointEntry entry;
+    entry.lod = alias->lod();
+    entry.desc = {.name = std::move(name),
+                  .lod_desc = LodTensorDesc{{e.dtype, e.dims}, static_cast<std::int32_t>(entry.lod.levels())},
+                  .persistable = true};
+    entry.type_name = e.type;
+    entry.element_size = e.element_size;
+    entry.elements = e.bytes;
+    entry.memory = std::move(alias);
+    return entry;
+}
+
+ROWAN_FUNCTION void expect_whole(CheckpointFile const& file) {
+    if (file.base()) throw GraphError(file.path() + " is a delta: see CheckpointChain");
+}
+
+ROWAN_FUNCTION void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
+                                   char const* which) {
+    throw GraphError(file.path() + has + name + which);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION void save_parameters(Parameters const& parameters, std::string const& path) {
+    Checkpoint all;
+    for (auto const& [name, value] : parameters) all.add(name, detail::entry_of(name, value));
+    all.add("@steps", Tensor<std::int64_t>::full({1}, parameters.steps));
+    save_checkpoint(all, path);
+}
+
+}  // namespace rowan::inline v0
+
+#endif

@@ -1,0 +1,89 @@
+// rowan/io/npy_folder_inl.hpp: definitions of rowan/io/npy_folder.hpp.
+#pragma once
+
+#include <rowan/io/npy_folder.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_npy_name(std::string const& name) {
+    auto const refuse = [&](char const* why) { throw Error("the name \"" + name + "\" " + why); };
+    if (name.empty()) refuse("is empty");
+    if (name.size() > 200) refuse("is longer than 200 bytes");
+    if (name.find('/') != name.npos || name.find('\0') != name.npos)
+        refuse("has a character that no file's name may have");
+}
+
+ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+    if (file < 0) throw_io("open", name);
+    int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
+    ::close(file);
+    if (code != 0) throw_io("fsync", name, code);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(std::move(path)) {
+    std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
+    if (folder == nullptr) detail::throw_io("open", path_);
+    for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
+        std::string const name = entry->d_name;
+        if (name == "." || name == "..") continue;
+        struct stat about {};
+        bool const regular = ::stat((path_ + "/" + name).c_str(), &about) == 0 && S_ISREG(about.st_mode);
+        if (name.size() <= 4 || !name.ends_with(".npy") || !regular)
+            throw FormatError(0, path_ + "/" + name, "is not a .npy file");
+        names_.push_back(name.substr(0, name.size() - 4));
+    }
+    if (errno != 0) detail::throw_io("read", path_);
+    std::ranges::sort(names_);
+}
+
+ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
+    if (!std::ranges::binary_search(names_, name)) throw Error(path_ + " has no tensor \"" + name + "\"");
+    return path_ + "/" + name + ".npy";
+}
+
+ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
+    for (auto const& [name, array] : arrays) detail::check_npy_name(name);
+    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
+    std::string part;
+    for (int k = 0;; ++k) {
+        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
+        if (::mkdir(part.c_str(), 0777) == 0) break;
+        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    }
+    try {
+        for (auto const& [name, array] : arrays) {
+            detail::AtomicFile<> file(part + "/" + name + ".npy");
+            file.write(std::as_bytes(std::span(array.header())));
+            file.write(array.elements());
+            file.commit();
+        }
+        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
+    } catch (...) {
+        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
+        ::rmdir(part.c_str());
+        throw;
+    }
+    detail::sync_folder_of(folder);
+}
+
+}  // namespace rowan::inline v0
+
+#endif

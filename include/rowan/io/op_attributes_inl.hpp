@@ -1,0 +1,24 @@
+// rowan/io/op_attributes_inl.hpp: definitions of rowan/io/op_attributes.hpp.
+#pragma once
+
+#include <rowan/io/op_attributes.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name) {
+    for (Attribute const& a : list) {
+        if (a.name == name) return &a;
+    }
+    return nullptr;
+}
+
+ROWAN_FUNCTION void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what) {
+    throw GraphError(
+        std::string("operator ").append(op.type).append(": its attribute ").append(name).append(" ").append(what));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

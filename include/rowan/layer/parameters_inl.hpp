@@ -1,0 +1,30 @@
+// rowan/layer/parameters_inl.hpp: definitions of rowan/layer/parameters.hpp.
+#pragma once
+
+#include <rowan/layer/parameters.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <utility>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Value const& Parameters::find(std::string_view name) const {
+    auto const found = values_.find(name);
+    if (found == values_.end()) throw GraphError(std::string("there is no parameter \"").append(name).append("\""));
+    return found->second;
+}
+
+ROWAN_FUNCTION void Parameters::set(std::string name, Value value) {
+    values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+ROWAN_FUNCTION Parameters Parameters::share() const {
+    Parameters alias;
+    for (auto const& [name, value] : values_) alias.set(name, value.share());
+    alias.steps = steps;
+    return alias;
+}
+
+}  // namespace rowan::inline v0
+
+#endif
