@@ -12,11 +12,10 @@ class Rowan(ConanFile):
     name = "rowan"
     description = "Row-sparse tensors and ragged sequences"
     license = "MIT"
-    package_type = "header-library"
     settings = "os", "compiler", "build_type", "arch"
-    # Those of CMake. Conan Center has neither xtensor-blas nor nanopb, so that they are not asked for unless they are wanted.
-    options = {option: [True, False] for option in ("openmp", "blas", "nanopb", "cuda")}
-    default_options = {"openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
+    # header_only=False makes rowan::compiled. The others are those of CMake. Conan Center has neither xtensor-blas nor nanopb, so that they are not asked for unless they are wanted.
+    options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "cuda")}
+    default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consume/conan/test_package"
 
@@ -42,8 +41,9 @@ class Rowan(ConanFile):
         toolchain = CMakeToolchain(self)
         for option in ("tests", "examples"):
             toolchain.cache_variables[f"ROWAN_{option.upper()}"] = False
-        for option, value in self.options.items():
-            toolchain.cache_variables[f"ROWAN_{option.upper()}"] = value == "True"
+        for option in ("openmp", "blas", "nanopb", "cuda"):
+            toolchain.cache_variables[f"ROWAN_{option.upper()}"] = bool(self.options.get_safe(option))
+        toolchain.cache_variables["ROWAN_COMPILED"] = not self.options.header_only
         needs = ("blas", "BLAS"), ("blas", "LAPACK"), ("blas", "xtensor-blas"), ("nanopb", "nanopb")
         for option, package in needs:  # CMake would go on without
             if self.options.get_safe(option):
@@ -52,15 +52,18 @@ class Rowan(ConanFile):
         CMakeDeps(self).generate()
 
     def build(self):
-        CMake(self).configure()
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
 
     def package(self):
         CMake(self).install()
 
     def package_id(self):
-        self.info.settings.clear()  # the options decide which components there are
+        if self.options.header_only:
+            self.info.settings.clear()  # the options decide which components there are
 
     def package_info(self):
-        self.cpp_info.bindirs = self.cpp_info.libdirs = []
+        self.cpp_info.bindirs = []
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = [os.path.join("share", "cmake", "rowan")]

@@ -41,7 +41,7 @@ needs_nanopb() { [[ $(reached "$1") =~ rowan/(detail/nanopb|io/model)\.hpp ]]; }
 
 for folder in rowan/*/; do
     room=$(basename "$folder")
-    if [[ $room == detail ]]; then continue; fi
+    if [[ $room == detail || $room == compiled ]]; then continue; fi
     if [[ $room != io && $room != thrust ]]; then wants rowan/rowan.hpp "rowan/$room.hpp"; fi
     for header in "$folder"*.hpp; do
         if [[ $header =~ /thrust/cu(da|blas)\.hpp$ ]]; then continue; fi

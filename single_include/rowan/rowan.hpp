@@ -71,17 +71,15 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
-/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, which the target rowan::compiled does, the program
-/// links a library that holds the functions that are no templates, and the templates that ROWAN_TEMPLATE lists; headers then only declare
-/// these. ROWAN_COMPILING is defined in the library's own sources.
+/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, as the target rowan::compiled does, headers
+/// only declare the functions that are no templates and the templates that ROWAN_TEMPLATE lists; the library of that name has them.
 ///
-/// A header `x.hpp` with functions that are no templates declares them and includes `x_inl.hpp` at its end, which defines them as
-/// `ROWAN_FUNCTION R f() { … }`, all within `#if ROWAN_DEFINES_FUNCTIONS`.
-#if defined(ROWAN_COMPILED) && defined(ROWAN_COMPILING)
-#define ROWAN_DEFINES_FUNCTIONS 1
-#define ROWAN_FUNCTION
-#define ROWAN_TEMPLATE(...) template __VA_ARGS__;
-#elif defined(ROWAN_COMPILED)
+/// A header x.hpp with such functions declares them and includes x_inl.hpp at its end, which defines them within
+/// `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+#ifdef ROWAN_COMPILED
+#ifdef ROWAN_BLAS
+#error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
+#endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
 #define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;
@@ -1600,6 +1598,12 @@ private:
     detail::Storage<T> data_;
 };
 
+ROWAN_TEMPLATE(class Tensor<float>)
+ROWAN_TEMPLATE(class Tensor<double>)
+ROWAN_TEMPLATE(class Tensor<std::int32_t>)
+ROWAN_TEMPLATE(class Tensor<std::int64_t>)
+ROWAN_TEMPLATE(class Tensor<bool>)
+
 }  // namespace rowan::inline v0
 
 // rowan/core/ids.hpp: Ids, what functions take where they want row numbers.
@@ -2834,6 +2838,12 @@ private:
     Lod lod_;
 };
 
+ROWAN_TEMPLATE(class LoDTensor<float>)
+ROWAN_TEMPLATE(class LoDTensor<double>)
+ROWAN_TEMPLATE(class LoDTensor<std::int32_t>)
+ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
+ROWAN_TEMPLATE(class LoDTensor<bool>)
+
 }  // namespace rowan::inline v0
 
 // rowan/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
@@ -3367,6 +3377,17 @@ private:
     std::unique_ptr<Base> holder_;
 };
 
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<double>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
+
 }  // namespace rowan::inline v0
 
 // rowan/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
@@ -3439,6 +3460,12 @@ void bring(Value& value, void const* device, bool own) {
         value.set(LoDTensor<T, D>(placed(exec, host.value().share()), host.lod()));
     }
 }
+
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
 
 }  // namespace rowan::inline v0::detail
 
@@ -3533,10 +3560,146 @@ ROWAN_SLOT(linear)
 
 }  // namespace rowan::inline v0
 
+// rowan/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
+
+#include <tuple>
+
+namespace rowan::inline v0 {
+
+struct accuracy_op;
+struct adagrad_op;
+struct adam_op;
+struct add_op;
+struct any_op;
+template <class To>
+struct cast_op;
+struct clip_by_global_norm_op;
+struct clip_by_norm_op;
+struct clip_op;
+struct concat_op;
+struct cross_entropy_op;
+struct dropout_op;
+struct elementwise_mul_op;
+struct equal_op;
+struct expand_rows_op;
+struct fc_op;
+struct fill_like_op;
+template <class T>
+struct fill_op;
+struct ftrl_op;
+struct gru_unit_op;
+struct identity_op;
+struct less_equal_op;
+struct less_op;
+struct logical_and_op;
+struct logical_not_op;
+struct logical_or_op;
+struct lookup_bag_op;
+struct lookup_table_op;
+struct lstm_unit_op;
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+struct momentum_op;
+struct mse_op;
+struct negate_op;
+struct relu_op;
+struct rmsprop_op;
+struct rowwise_adagrad_op;
+struct scale_op;
+struct sequence_expand_op;
+struct sequence_pool_op;
+struct sgd_op;
+struct sigmoid_op;
+struct softmax_op;
+struct softmax_with_cross_entropy_op;
+struct split_op;
+struct sub_op;
+struct sum_op;
+struct sum_rows_op;
+struct tanh_op;
+struct weighted_bag_op;
+
+namespace detail {
+
+template <class... T>
+struct type_list {};
+
+template <class T, class List>
+inline constexpr bool is_in = false;
+template <class T, class... U>
+inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
+
+/// Operators on numbers with fractions, beside ids and labels where they have these slots.
+using compiled_ops =
+    type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_op, identity_op,
+              less_equal_op, less_op, lookup_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
+              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+              sum_rows_op, tanh_op, weighted_bag_op>;
+/// On int64 and int32, such as the counter of a loop.
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
+                                       equal_op, fill_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
+                                       split_op, sub_op, sum_op>;
+/// On truth values.
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
+                                     logical_not_op, logical_or_op>;
+/// Without inputs.
+using compiled_sources = type_list<fill_op<double>, fill_op<float>, fill_op<std::int64_t>>;
+
+/// Ids, labels and seeds have whole numbers.
+template <class Slot>
+inline constexpr bool is_index_slot =
+    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
+
+/// The types of an operator's inputs that have elements of E and ids of I, in the order of its slots.
+template <class Slots, class E, class I>
+struct input_types;
+template <class... Slot, class E, class I>
+struct input_types<slots<Slot...>, E, I> {
+    using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
+};
+
+/// Has the operator no ids, or labels that may be probabilities?
+template <class Op, class Slots = typename Op::inputs>
+inline constexpr bool has_one_type = true;
+template <class Op, class... Slot>
+inline constexpr bool has_one_type<Op, slots<Slot...>> =
+    !(is_index_slot<Slot> || ...) || std::is_same_v<Op, cross_entropy_op>;
+
+/// One that takes any number of values has one type for all.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of =
+    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
+    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
+
+/// Is code_of<Op, Cpu, T...> part of the compiled library?
+template <class Op, class... T>
+inline constexpr bool has_compiled_code = [] {
+    if constexpr (sizeof...(T) == 0) {
+        return is_in<Op, compiled_sources>;
+    } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_integer_ops> &&
+                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_truth_ops>) {
+        return has_elements_of<Op, bool, T...>;
+    } else {
+        return false;
+    }
+}();
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0
+
 // rowan/op/registry.hpp: registry, a list of operators as a type, and what the rules of gradients are made of.
 
 #include <numeric>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -3842,9 +4005,6 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
 
 namespace rowan::inline v0::detail {
 
-template <class... T>
-struct type_list {};
-
 template <class V>
 V& without_levels(V& v) {
     return v;
@@ -4119,6 +4279,9 @@ private:
 
 }  // namespace detail
 
+ROWAN_TEMPLATE(class SelectedRows<float>)
+ROWAN_TEMPLATE(class SelectedRows<double>)
+
 }  // namespace rowan::inline v0
 
 // rowan/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
@@ -4369,6 +4532,15 @@ std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attribu
 
 }  // namespace rowan::inline v0::detail
 
+namespace rowan::inline v0 {
+
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
+
+}  // namespace rowan::inline v0
+
 // rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
 
 namespace rowan::inline v0 {
@@ -4568,6 +4740,15 @@ constinit op_code const code_of<Op, D, T...>::value{
     detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     false,
     in_step()};
+
+#if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
+/// Those of the compiled library.
+template <class Op, class... T>
+requires detail::has_compiled_code<Op, T...>
+struct code_of<Op, Cpu, T...> {
+    static op_code const value;
+};
+#endif
 
 }  // namespace rowan::inline v0
 
@@ -5337,6 +5518,8 @@ struct StepElements<Cpu> {
 };
 
 }  // namespace detail
+
+ROWAN_TEMPLATE(class StepMap<Cpu>)
 
 }  // namespace rowan::inline v0
 
@@ -6380,6 +6563,10 @@ struct Unpacked {
     StepMap<Device> map;           ///< what TensorArray::pack needs to put them together
 };
 
+ROWAN_TEMPLATE(class TensorArray<float>)
+ROWAN_TEMPLATE(class TensorArray<double>)
+ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
+
 }  // namespace rowan::inline v0
 
 // rowan/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
@@ -6603,6 +6790,10 @@ struct array_code {
     }
     static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
+
+ROWAN_TEMPLATE(struct array_code<float, Cpu>)
+ROWAN_TEMPLATE(struct array_code<double, Cpu>)
+ROWAN_TEMPLATE(struct array_code<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
@@ -7995,6 +8186,9 @@ private:
     std::unordered_map<Variable*, std::vector<Variable*>> parts_;
 };
 
+ROWAN_TEMPLATE(class GradientMaker<float, Cpu>)
+ROWAN_TEMPLATE(class GradientMaker<double, Cpu>)
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
@@ -8040,6 +8234,9 @@ template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost) {
     return append_backward<T, Device>(cost, cost.scope());
 }
+
+ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<float, Cpu>(Variable&, Scope&))
+ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Variable&, Scope&))
 
 }  // namespace rowan::inline v0
 
@@ -8211,6 +8408,8 @@ private:
     std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
 };
 
+ROWAN_TEMPLATE(class Net<Cpu>)
+
 }  // namespace rowan::inline v0
 
 // rowan/graph/net_inl.hpp: definitions of rowan/graph/net.hpp.
@@ -8291,6 +8490,9 @@ struct LoopKernels {
     /// Of dense and row-sparse values.
     Value total(void const* device, std::span<Value* const> summands) const;
 };
+
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
 
@@ -11878,6 +12080,12 @@ Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_l
     return Var<T, Device>(v);
 }
 
+ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<double> data<double, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int32_t> data<std::int32_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int64_t> data<std::int64_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::size_t))
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
@@ -11978,6 +12186,11 @@ Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string con
     begin_with<T, Device>(v, dims, first);
     return Var<T, Device>(v);
 }
+
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Uniform const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Uniform const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -13901,6 +14114,25 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
+ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
+ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
+ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/sequence/sequence_pool.hpp: sequence_pool, one row for each sequence.
@@ -14685,6 +14917,15 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& we
     return apply<weighted_bag_op>(options, table, ids, weight);
 }
 
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int64_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int32_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int32_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int64_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int64_t> const&, Var<double> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
@@ -15334,6 +15575,9 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     return apply<fc_op>({}, x, w, b);
 }
 
+ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
+ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
+
 }  // namespace rowan::inline v0::layer
 
 // rowan/layer/feeds.hpp: Feeds, the values of a batch by name.
@@ -15365,6 +15609,17 @@ private:
 
 /// {{"words", words}, {"label", labels}}
 using Feeds = std::map<std::string, Feed, std::less<>>;
+
+ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
 
@@ -16432,6 +16687,14 @@ private:
 /// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
 
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&))
+
 }  // namespace layer
 
 }  // namespace rowan::inline v0
@@ -16733,6 +16996,11 @@ private:
 };
 /// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
+
+ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&))
 
 }  // namespace rowan::inline v0::layer
 
@@ -17431,6 +17699,10 @@ private:
     std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
 };
 
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/layer/infer.hpp: infer, what a net gives for a batch.
@@ -17467,6 +17739,9 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
     detail::wait_for(exec);
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }
+
+ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
+ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
 
 }  // namespace rowan::inline v0
 
@@ -18210,6 +18485,19 @@ template <class T, id_type I, class Device>
 Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<softmax_with_cross_entropy_op>({}, x, label);
 }
+
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&))
 
 }  // namespace rowan::inline v0::layer
 

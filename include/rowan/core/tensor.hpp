@@ -293,4 +293,10 @@ private:
     detail::Storage<T> data_;
 };
 
+ROWAN_TEMPLATE(class Tensor<float>)
+ROWAN_TEMPLATE(class Tensor<double>)
+ROWAN_TEMPLATE(class Tensor<std::int32_t>)
+ROWAN_TEMPLATE(class Tensor<std::int64_t>)
+ROWAN_TEMPLATE(class Tensor<bool>)
+
 }  // namespace rowan::inline v0

@@ -95,34 +95,20 @@ struct array_code {
         return v.empty() ? none : v.get<Array>();
     }
     static D const& exec(void const* device) { return *static_cast<D const*>(device); }
-    static Slot zeros_like(void const* device, Slot const& x) {
-        return {new_zeros<T>(exec(device), x.shape()), x.lod()};
-    }
+    static Slot zeros_like(void const* device, Slot const& x);
 
     // ---- no slots
 
-    static std::vector<VarSpec> infer_create(Specs, void const* attributes) {
-        return {array_of(*static_cast<VarSpec const*>(attributes))};
-    }
+    static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
     static constexpr op_code create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
 
     // ---- array, index -> slot
 
-    static std::vector<VarSpec> infer_read(Specs in, void const*) {
-        spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
-        return {slot_of("array_read: array", in[0])};
-    }
-    static void run_read(void const* device, In in, In out, void const*, Levels) {
-        Array const& a = array(*in[0]);
-        out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
-    }
+    static std::vector<VarSpec> infer_read(Specs in, void const*);
+    static void run_read(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
-    static void run_read_grad(void const* device, In in, In out, void const*, Levels) {
-        Array grad;
-        grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
-        out[0]->set(std::move(grad));
-    }
+    static void run_read_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code read_grad =
         whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
     static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
@@ -133,32 +119,11 @@ struct array_code {
 
     // ---- array, index, x -> array with x in that slot
 
-    static std::vector<VarSpec> infer_write(Specs in, void const*) {
-        spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
-        VarSpec const slot = slot_of("array_write: array", in[0]);
-        spec::dense("array_write: x", in[2]);
-        spec::same_dtype("array_write: x", in[2], slot);
-        static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
-        if (in[2].lod_level != slot.lod_level)
-            throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
-                             std::to_string(slot.lod_level));
-        return {in[0]};
-    }
-    static void run_write(void const* device, In in, In out, void const*, Levels) {
-        std::size_t const limit = array(*in[0]).max_size();
-        std::size_t const i = slot_index<D>(device, *in[1], limit);
-        if (in[0] != out[0]) *out[0] = in[0]->share();
-        out[0]->get<Array>().write(i, in[2]->get<Slot>());
-    }
+    static std::vector<VarSpec> infer_write(Specs in, void const*);
+    static void run_write(void const* device, In in, In out, void const*, Levels);
     // To the array before, this slot gave nothing.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
-    static void run_write_grad(void const* device, In in, In out, void const*, Levels) {
-        Slot const& x = in[2]->get<Slot>();
-        std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
-        out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
-        if (in[0] != out[0]) *out[0] = in[0]->share();
-        if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
-    }
+    static void run_write_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code write_grad =
         whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
     static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
@@ -171,23 +136,10 @@ struct array_code {
 
     // ---- array -> [slots, ...]
 
-    static std::vector<VarSpec> infer_stack(Specs in, void const*) {
-        VarSpec const slot = slot_of("array_stack: array", in[0]);
-        Dims dims{UNK};
-        for (std::int64_t const dim : slot.dims) dims.push_back(dim);
-        return {tensor_spec<T>(dims)};
-    }
-    static void run_stack(void const* device, In in, In out, void const* attributes, Levels) {
-        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
-        typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
-        for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
-            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-        out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
-    }
+    static std::vector<VarSpec> infer_stack(Specs in, void const*);
+    static void run_stack(void const* device, In in, In out, void const* attributes, Levels);
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_stack_grad(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
-    }
+    static void run_stack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
     static constexpr op_code stack_grad =
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
@@ -197,26 +149,10 @@ struct array_code {
 
     // ---- [slots, ...] -> array
 
-    static std::vector<VarSpec> infer_unstack(Specs in, void const*) {
-        spec::dense("array_unstack: x", in[0]);
-        spec::has_rows("array_unstack: x", in[0]);
-        Dims dims;
-        for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
-        return {array_of(tensor_spec<T>(dims))};
-    }
-    static void run_unstack(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
-    }
+    static std::vector<VarSpec> infer_unstack(Specs in, void const*);
+    static void run_unstack(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
-        Slot const& x = in[0]->get<Slot>();
-        Array const& grad = array(*in[1]);
-        Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
-        for (std::size_t i = 0; i < grad.size(); ++i) {
-            if (grad.written(i)) filled.write(i, grad.read(i));
-        }
-        out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
-    }
+    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code unstack_grad =
         whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
     static constexpr std::array unstack_rules{rule_code{&unstack_grad, stack_reads, writes_first}};
@@ -225,15 +161,131 @@ struct array_code {
 
     // ---- array -> [1], the number of slots
 
-    static std::vector<VarSpec> infer_size(Specs in, void const*) {
-        check_array("array_size: array", in[0]);
-        return {tensor_spec<std::int64_t>({1})};
-    }
-    static void run_size(void const* device, In in, In out, void const*, Levels) {
-        auto const size = static_cast<std::int64_t>(array(*in[0]).size());
-        out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
-    }
+    static std::vector<VarSpec> infer_size(Specs in, void const*);
+    static void run_size(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
+
+template <class T, class D>
+auto array_code<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
+    return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_create(Specs, void const* attributes) {
+    return {array_of(*static_cast<VarSpec const*>(attributes))};
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_read(Specs in, void const*) {
+    spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
+    return {slot_of("array_read: array", in[0])};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
+    Array const& a = array(*in[0]);
+    out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
+    Array grad;
+    grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
+    out[0]->set(std::move(grad));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
+    spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
+    VarSpec const slot = slot_of("array_write: array", in[0]);
+    spec::dense("array_write: x", in[2]);
+    spec::same_dtype("array_write: x", in[2], slot);
+    static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
+    if (in[2].lod_level != slot.lod_level)
+        throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
+                         std::to_string(slot.lod_level));
+    return {in[0]};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
+    std::size_t const limit = array(*in[0]).max_size();
+    std::size_t const i = slot_index<D>(device, *in[1], limit);
+    if (in[0] != out[0]) *out[0] = in[0]->share();
+    out[0]->get<Array>().write(i, in[2]->get<Slot>());
+}
+
+template <class T, class D>
+void array_code<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
+    Slot const& x = in[2]->get<Slot>();
+    std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
+    out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
+    if (in[0] != out[0]) *out[0] = in[0]->share();
+    if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
+    VarSpec const slot = slot_of("array_stack: array", in[0]);
+    Dims dims{UNK};
+    for (std::int64_t const dim : slot.dims) dims.push_back(dim);
+    return {tensor_spec<T>(dims)};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+    if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
+    typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+    for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
+        shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+    out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
+    out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
+    spec::dense("array_unstack: x", in[0]);
+    spec::has_rows("array_unstack: x", in[0]);
+    Dims dims;
+    for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
+    return {array_of(tensor_spec<T>(dims))};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
+    out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
+    Slot const& x = in[0]->get<Slot>();
+    Array const& grad = array(*in[1]);
+    Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
+    for (std::size_t i = 0; i < grad.size(); ++i) {
+        if (grad.written(i)) filled.write(i, grad.read(i));
+    }
+    out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_size(Specs in, void const*) {
+    check_array("array_size: array", in[0]);
+    return {tensor_spec<std::int64_t>({1})};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
+    auto const size = static_cast<std::int64_t>(array(*in[0]).size());
+    out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
+}
+
+ROWAN_TEMPLATE(struct array_code<float, Cpu>)
+ROWAN_TEMPLATE(struct array_code<double, Cpu>)
+ROWAN_TEMPLATE(struct array_code<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail

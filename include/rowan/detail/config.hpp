@@ -36,17 +36,15 @@
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
-/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, which the target rowan::compiled does, the program
-/// links a library that holds the functions that are no templates, and the templates that ROWAN_TEMPLATE lists; headers then only declare
-/// these. ROWAN_COMPILING is defined in the library's own sources.
+/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, as the target rowan::compiled does, headers
+/// only declare the functions that are no templates and the templates that ROWAN_TEMPLATE lists; the library of that name has them.
 ///
-/// A header `x.hpp` with functions that are no templates declares them and includes `x_inl.hpp` at its end, which defines them as
-/// `ROWAN_FUNCTION R f() { … }`, all within `#if ROWAN_DEFINES_FUNCTIONS`.
-#if defined(ROWAN_COMPILED) && defined(ROWAN_COMPILING)
-#define ROWAN_DEFINES_FUNCTIONS 1
-#define ROWAN_FUNCTION
-#define ROWAN_TEMPLATE(...) template __VA_ARGS__;
-#elif defined(ROWAN_COMPILED)
+/// A header x.hpp with such functions declares them and includes x_inl.hpp at its end, which defines them within
+/// `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+#ifdef ROWAN_COMPILED
+#ifdef ROWAN_BLAS
+#error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
+#endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
 #define ROWAN_TEMPLATE(...) extern template __VA_ARGS__;

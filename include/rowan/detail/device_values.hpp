@@ -79,4 +79,10 @@ void bring(Value& value, void const* device, bool own) {
     }
 }
 
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
+
 }  // namespace rowan::inline v0::detail

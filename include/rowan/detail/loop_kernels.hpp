@@ -55,6 +55,9 @@ struct LoopKernels {
     Value total(void const* device, std::span<Value* const> summands) const;
 };
 
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
+
 }  // namespace rowan::inline v0::detail
 
 #include <rowan/detail/loop_kernels_inl.hpp>

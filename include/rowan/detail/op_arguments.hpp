@@ -1,6 +1,7 @@
 // rowan/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
 #pragma once
 
+#include <rowan/detail/compiled_code.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -9,9 +10,6 @@
 #include <utility>
 
 namespace rowan::inline v0::detail {
-
-template <class... T>
-struct type_list {};
 
 template <class V>
 V& without_levels(V& v) {

@@ -263,3 +263,12 @@ std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attribu
 }
 
 }  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
+
+}  // namespace rowan::inline v0

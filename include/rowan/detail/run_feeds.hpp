@@ -128,128 +128,31 @@ public:
     /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
     Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
             std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {})
-        : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-        static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
-        auto gradients = append_backward<T, Device>(cost, *own_);
-        clip.add(*own_, gradients);
-        std::vector<Variable*> outputs{&cost};
-        for (auto const& g : gradients) {
-            outputs.push_back(g.gradient);
-            parameters_.push_back(g.parameter);
-        }
-        net_ = Net<Device>::trace_and_build(outputs);
-        for (Variable* const v : net_.inputs()) {
-            if (v->role() == Role::seed) seeds_.push_back(v);
-        }
-        for (auto const& other : others) {
-            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-                throw GraphError(std::string("there is no parameter \"")
-                                     .append(other.first)
-                                     .append("\" for an optimizer of its own"));
-        }
-        for (auto const& g : gradients) {
-            auto const other = others.find(g.parameter->name());
-            updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
-            changes_.append(*updates_.back().op);
-            if (schedule_ && !updates_.back().has_rate)
-                throw GraphError(std::string("the optimizer of ")
-                                     .append(g.parameter->name())
-                                     .append(" has no learning_rate for the schedule"));
-        }
-    }
+            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
 
     /// First values, or those of an earlier training.
     /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {}) {
-        steps_ = resume == nullptr ? 0 : resume->steps;
-        seed_ = seed;
-        first_factor_ = factor();
-        prepare(*first_factor_);  // refuses what optimizers or schedule do not take
-        auto const is_resumed = [&](Variable const& v) {
-            return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-        };
-        for (Variable* const v : variables()) {
-            if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
-        }
-        std::uint64_t number = 0;
-        for (Variable* const v : variables()) {
-            std::uint64_t const own = bits_at(seed, ++number);
-            if (is_resumed(*v)) {
-                v->value() = own_copy(*v, resume->find(v->name()), exec);
-            } else if (v->initialize) {
-                v->initialize(v->value(), own, &exec);
-            }
-        }
-    }
+    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
 
     /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
-    double step(Feeds const& feeds, Device exec) {
-        MemoryPool::Guard const guard(pool_);
-        auto const first = std::exchange(first_factor_, std::nullopt);
-        prepare(first ? *first : factor());
-        feed(net_.inputs(), feeds, cost_.scope(), exec);
-        for (Variable const* v : net_.inputs()) {
-            if (v->role() != Role::data) continue;
-            Value const& value = v->value();
-            if (value.rows() == 0)
-                throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
-        }
-        {
-            KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
-            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-            in_order(exec, [&] { net_.run(*own_, exec); });
-        }
-        auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-        if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-        auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-        if (!std::isfinite(cost))
-            throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-        for (auto const& update : updates_) update.check_gradient();
-        changes_.run(*own_, exec);
-        ++steps_;
-        return cost;
-    }
+    double step(Feeds const& feeds, Device exec);
 
     /// Copies, which are there when the call returns.
-    Parameters parameters(Device exec = {}) const {
-        Parameters result;
-        result.steps = steps_;
-        for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-        wait_for(exec);
-        return result;
-    }
+    Parameters parameters(Device exec = {}) const;
 
 private:
-    std::vector<Variable*> variables() const {
-        std::vector<Variable*> all = parameters_;
-        for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-        return all;
-    }
+    std::vector<Variable*> variables() const;
 
     /// A copy on the net's device of a value from anywhere.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec) {
-        if (v.bring == nullptr) return value.copy();
-        Value mine = value.share();
-        v.bring(mine, &exec, true);
-        return mine;
-    }
+    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Tells the optimizers which step comes, and what its learning rates are.
-    void prepare(double factor) {
-        if (!std::isfinite(factor))
-            throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                             "a finite number");
-        for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-    }
+    void prepare(double factor);
 
     /// The seed of the k-th operator of chance for this step; other than those of first values.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const {
-        std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-        return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-    }
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
 
     Variable& cost_;
     MemoryPool pool_;
@@ -262,5 +165,130 @@ private:
     std::uint64_t seed_ = 0;
     std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
 };
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
+    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
+    static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+    auto gradients = append_backward<T, Device>(cost, *own_);
+    clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost};
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    for (auto const& other : others) {
+        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for an optimizer of its own"));
+    }
+    for (auto const& g : gradients) {
+        auto const other = others.find(g.parameter->name());
+        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        if (schedule_ && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the schedule"));
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    seed_ = seed;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // refuses what optimizers or schedule do not take
+    auto const is_resumed = [&](Variable const& v) {
+        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+    };
+    for (Variable* const v : variables()) {
+        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+    }
+    std::uint64_t number = 0;
+    for (Variable* const v : variables()) {
+        std::uint64_t const own = bits_at(seed, ++number);
+        if (is_resumed(*v)) {
+            v->value() = own_copy(*v, resume->find(v->name()), exec);
+        } else if (v->initialize) {
+            v->initialize(v->value(), own, &exec);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    feed(net_.inputs(), feeds, cost_.scope(), exec);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0)
+            throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+    }
+    {
+        KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
+        in_order(exec, [&] { net_.run(*own_, exec); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
+    if (!std::isfinite(cost))
+        throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec);
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters(Device exec) const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    wait_for(exec);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, &exec, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
+    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
 
 }  // namespace rowan::inline v0::detail

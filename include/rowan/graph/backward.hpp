@@ -51,4 +51,7 @@ std::vector<ParameterGradient> append_backward(Variable& cost) {
     return append_backward<T, Device>(cost, cost.scope());
 }
 
+ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<float, Cpu>(Variable&, Scope&))
+ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Variable&, Scope&))
+
 }  // namespace rowan::inline v0

@@ -1,6 +1,7 @@
 // rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
 #pragma once
 
+#include <rowan/detail/compiled_code.hpp>
 #include <rowan/detail/op_call.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/registry.hpp>
@@ -212,5 +213,14 @@ constinit op_code const code_of<Op, D, T...>::value{
     detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     false,
     in_step()};
+
+#if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
+/// Those of the compiled library.
+template <class Op, class... T>
+requires detail::has_compiled_code<Op, T...>
+struct code_of<Op, Cpu, T...> {
+    static op_code const value;
+};
+#endif
 
 }  // namespace rowan::inline v0

@@ -55,13 +55,7 @@ public:
     /// errors   std::bad_alloc, and what moving a V throws
     /// cost     no allocation where a V was held before
     template <class V>
-    requires(!std::is_reference_v<V>) void set(V&& value) {
-        if (holder_ == nullptr || holder_->type != &type_of<V>) {
-            holder_ = std::make_unique<Holder<V>>(std::move(value));
-        } else {
-            static_cast<Holder<V>&>(*holder_).value = std::move(value);
-        }
-    }
+    requires(!std::is_reference_v<V>) void set(V&& value);
 
     /// An alias: a value that sees the same elements.
     /// errors   TypeError if what is held cannot be shared
@@ -208,26 +202,7 @@ private:
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
-        Value add_slots(Value const& other) const override {
-            if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
-                V const& summands = other.get<V>();
-                V total = value.share();
-                for (std::size_t i = 0; i < summands.size(); ++i) {
-                    if (!summands.written(i)) continue;
-                    if (!total.written(i)) {
-                        total.write(i, summands.read(i));
-                        continue;
-                    }
-                    auto const before = total.read(i);
-                    auto sum = before;  // what the slot shares stays as it is
-                    total.write(i, sum);
-                    total.accumulate(i, summands.read(i));
-                }
-                return of(std::move(total));
-            } else {
-                return Base::add_slots(other);
-            }
-        }
+        Value add_slots(Value const& other) const override;
         V value;
     };
 
@@ -239,68 +214,19 @@ private:
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
-        std::size_t rows() const override {
-            detail::check_rows("value", value.value());
-            return value.value().shape(0);
-        }
+        std::size_t rows() const override;
         Lod const& lod() const override { return value.lod(); }
-        Elements elements() const override {
-            Tensor<T, D> alias = value.value().share();
-            std::span<std::byte> bytes;
-            if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
-            return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
-        }
-        Value on_host() const override {
-            if constexpr (detail::is_cpu<D>) {
-                return of(value.share());
-            } else {
-                return of(LoDTensor<T>(to_host(value.value()), value.lod()));
-            }
-        }
-        void write(std::function<void(std::span<std::byte>)> const& f) override {
-            if constexpr (detail::is_cpu<D>) {
-                f(bytes_of(value.value()));
-            } else {
-                auto host = Tensor<T>::from_shape(value.shape());
-                f(bytes_of(host));
-                value.value() = detail::placed(value.value().device(), std::move(host));
-            }
-        }
-        static std::span<std::byte> bytes_of(Tensor<T>& x) {
-            return std::as_writable_bytes(std::span(x.data(), x.size()));
-        }
+        Elements elements() const override;
+        Value on_host() const override;
+        void write(std::function<void(std::span<std::byte>)> const& f) override;
+        static std::span<std::byte> bytes_of(Tensor<T>& x);
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
-        Value slice(std::size_t begin, std::size_t end) const override {
-            return of(detail::part_of(value, begin, end));
-        }
-        Value gather(void const* device, std::span<std::int64_t const> from) const override {
-            D const& exec = *static_cast<D const*>(device);
-            if (!value.lod().empty())
-                return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
-            return of(V(detail::picked_rows(exec, value.value(), from)));
-        }
-        Value concat(void const* device, std::span<Value* const> values) const override {
-            if (!value.lod().empty()) {
-                std::vector<V> batches;
-                for (Value* const v : values) batches.push_back(v->template get<V>().share());
-                return of(merge_batches(*static_cast<D const*>(device), batches));
-            }
-            return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
-        }
+        Value slice(std::size_t begin, std::size_t end) const override;
+        Value gather(void const* device, std::span<std::int64_t const> from) const override;
+        Value concat(void const* device, std::span<Value* const> values) const override;
         Value scatter(void const* device, std::span<Value* const> values,
-                      std::span<std::span<std::int64_t const> const> to) const override {
-            if (!value.lod().empty()) {
-                Value const all = concat(device, values);
-                std::vector<std::int64_t> from(all.count());
-                std::int64_t i = 0;
-                for (auto const& targets : to) {
-                    for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
-                }
-                return all.gather(device, from);
-            }
-            return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
-        }
+                      std::span<std::span<std::int64_t const> const> to) const override;
 
         static auto tensors(std::span<Value* const> values) {
             return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
@@ -316,5 +242,124 @@ private:
 
     std::unique_ptr<Base> holder_;
 };
+
+template <class T, class D>
+std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
+    detail::check_rows("value", value.value());
+    return value.value().shape(0);
+}
+
+template <class T, class D>
+auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
+    Tensor<T, D> alias = value.value().share();
+    std::span<std::byte> bytes;
+    if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
+    return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::on_host() const {
+    if constexpr (detail::is_cpu<D>) {
+        return of(value.share());
+    } else {
+        return of(LoDTensor<T>(to_host(value.value()), value.lod()));
+    }
+}
+
+template <class T, class D>
+void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byte>)> const& f) {
+    if constexpr (detail::is_cpu<D>) {
+        f(bytes_of(value.value()));
+    } else {
+        auto host = Tensor<T>::from_shape(value.shape());
+        f(bytes_of(host));
+        value.value() = detail::placed(value.value().device(), std::move(host));
+    }
+}
+
+template <class T, class D>
+std::span<std::byte> Value::Holder<LoDTensor<T, D>>::bytes_of(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
+    return of(detail::part_of(value, begin, end));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::gather(void const* device, std::span<std::int64_t const> from) const {
+    D const& exec = *static_cast<D const*>(device);
+    if (!value.lod().empty())
+        return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
+    return of(V(detail::picked_rows(exec, value.value(), from)));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value* const> values) const {
+    if (!value.lod().empty()) {
+        std::vector<V> batches;
+        for (Value* const v : values) batches.push_back(v->template get<V>().share());
+        return of(merge_batches(*static_cast<D const*>(device), batches));
+    }
+    return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values, std::span<std::span<std::int64_t const> const> to) const {
+    if (!value.lod().empty()) {
+        Value const all = concat(device, values);
+        std::vector<std::int64_t> from(all.count());
+        std::int64_t i = 0;
+        for (auto const& targets : to) {
+            for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
+        }
+        return all.gather(device, from);
+    }
+    return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+}
+
+
+template <class V>
+requires(!std::is_reference_v<V>) void Value::set(V&& value) {
+    if (holder_ == nullptr || holder_->type != &type_of<V>) {
+        holder_ = std::make_unique<Holder<V>>(std::move(value));
+    } else {
+        static_cast<Holder<V>&>(*holder_).value = std::move(value);
+    }
+}
+
+template <class V>
+Value Value::Holder<V>::add_slots(Value const& other) const {
+    if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
+        V const& summands = other.get<V>();
+        V total = value.share();
+        for (std::size_t i = 0; i < summands.size(); ++i) {
+            if (!summands.written(i)) continue;
+            if (!total.written(i)) {
+                total.write(i, summands.read(i));
+                continue;
+            }
+            auto const before = total.read(i);
+            auto sum = before;  // what the slot shares stays as it is
+            total.write(i, sum);
+            total.accumulate(i, summands.read(i));
+        }
+        return of(std::move(total));
+    } else {
+        return Base::add_slots(other);
+    }
+}
+
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<double>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0

@@ -1,6 +1,7 @@
 // rowan/io/operator_maker.hpp: make_operator, the operator that a descriptor names, with the kernel for the element types of its inputs.
 #pragma once
 
+#include <rowan/detail/compiled_code.hpp>
 #include <rowan/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
@@ -18,11 +19,6 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Ids, labels and seeds have whole numbers.
-template <class Slot>
-inline constexpr bool is_index_slot =
-    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
 
 template <class Op, class D, class... T>
 inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;

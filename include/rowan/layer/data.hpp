@@ -22,4 +22,10 @@ Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_l
     return Var<T, Device>(v);
 }
 
+ROWAN_TEMPLATE(Var<float> data<float, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<double> data<double, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int32_t> data<std::int32_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<std::int64_t> data<std::int64_t, Cpu>(std::string const&, Dims const&, std::size_t))
+ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::size_t))
+
 }  // namespace rowan::inline v0::layer

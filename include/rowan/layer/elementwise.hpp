@@ -101,4 +101,23 @@ Var<T, Device> clip(Var<T, Device> const& x, double min, double max) {
     return apply<clip_op>({min, max}, x);
 }
 
+ROWAN_TEMPLATE(Var<float> sigmoid(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> tanh(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> relu(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> add(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> sub(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> mul(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> sum(std::vector<Var<float>> const&))
+ROWAN_TEMPLATE(Var<float> scale(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<float> clip(Var<float> const&, double, double))
+ROWAN_TEMPLATE(Var<double> sigmoid(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> tanh(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> relu(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> add(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> sub(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> mul(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> sum(std::vector<Var<double>> const&))
+ROWAN_TEMPLATE(Var<double> scale(Var<double> const&, double, double))
+ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
+
 }  // namespace rowan::inline v0::layer

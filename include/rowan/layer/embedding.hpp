@@ -67,4 +67,13 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& we
     return apply<weighted_bag_op>(options, table, ids, weight);
 }
 
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int64_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding(Var<std::int32_t> const&, Var<float> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<float> embedding_bag(Var<std::int32_t> const&, Var<float> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int64_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int64_t> const&, Var<double> const&, BagOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding(Var<std::int32_t> const&, Var<double> const&, LookupOptions const&))
+ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> const&, BagOptions const&))
+
 }  // namespace rowan::inline v0::layer

@@ -42,4 +42,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     return apply<fc_op>({}, x, w, b);
 }
 
+ROWAN_TEMPLATE(Var<float> fc(Var<float> const&, FcOptions const&))
+ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
+
 }  // namespace rowan::inline v0::layer

@@ -38,4 +38,15 @@ private:
 /// {{"words", words}, {"label", labels}}
 using Feeds = std::map<std::string, Feed, std::less<>>;
 
+ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(Tensor<bool>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<float>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<double>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int32_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<std::int64_t>))
+ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
+
 }  // namespace rowan::inline v0

@@ -69,35 +69,12 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(types)
     template <gradient_clip_options C, class... T>
-    GradientClipOn(C const& c, dtypes<T...>) {
-        if constexpr (requires { C::together; }) together_ = C::together;
-        (kinds_.push_back({dtype<T>::wire,
-                           [c](Scope& scope, std::vector<Variable*> g) {
-                               return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
-                           }}),
-         ...);
-    }
+    GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the operators to a scope and puts what they give in the place of the gradients.
     /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
     /// cost     one operator for each gradient, or one for all together
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-        if (kinds_.empty()) return;
-        std::size_t const size = together_ ? gradients.size() : 1;
-        for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
-            std::int32_t const wire = gradients[begin].gradient->spec().dtype;
-            std::vector<Variable*> some;
-            for (std::size_t i = begin; i < begin + size; ++i) {
-                if (gradients[i].gradient->spec().dtype != wire)
-                    refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
-                some.push_back(gradients[i].gradient);
-            }
-            auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-            if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
-            auto const clipped = kind->make(scope, std::move(some));
-            for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
-        }
-    }
+    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
     struct Kind {
@@ -105,15 +82,54 @@ private:
         std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected) {
-        throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                        std::to_string(g.gradient->spec().dtype), expected);
-    }
+    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
 
     std::vector<Kind> kinds_;
     bool together_ = false;
 };
+
+template <class Device>
+template <gradient_clip_options C, class... T>
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+    if constexpr (requires { C::together; }) together_ = C::together;
+    (kinds_.push_back({dtype<T>::wire,
+                       [c](Scope& scope, std::vector<Variable*> g) {
+                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                       }}),
+     ...);
+}
+
+template <class Device>
+void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+    if (kinds_.empty()) return;
+    std::size_t const size = together_ ? gradients.size() : 1;
+    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
+        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
+        std::vector<Variable*> some;
+        for (std::size_t i = begin; i < begin + size; ++i) {
+            if (gradients[i].gradient->spec().dtype != wire)
+                refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+            some.push_back(gradients[i].gradient);
+        }
+        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
+        if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+        auto const clipped = kind->make(scope, std::move(some));
+        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
+    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
+                    std::to_string(g.gradient->spec().dtype), expected);
+}
+
 /// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
+
+ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
 
 }  // namespace rowan::inline v0::layer

@@ -43,4 +43,7 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }
 
+ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
+ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, Parameters const&, Cpu))
+
 }  // namespace rowan::inline v0

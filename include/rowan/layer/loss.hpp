@@ -47,4 +47,17 @@ Var<T, Device> softmax_with_cross_entropy(Var<T, Device> const& x, Var<I, Device
     return apply<softmax_with_cross_entropy_op>({}, x, label);
 }
 
+ROWAN_TEMPLATE(Var<float> mse(Var<float> const&, Var<float> const&))
+ROWAN_TEMPLATE(Var<float> softmax(Var<float> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<float> cross_entropy(Var<float> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<float> softmax_with_cross_entropy(Var<float> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<double> mse(Var<double> const&, Var<double> const&))
+ROWAN_TEMPLATE(Var<double> softmax(Var<double> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<double> cross_entropy(Var<double> const&, Var<std::int32_t> const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int64_t> const&))
+ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<std::int32_t> const&))
+
 }  // namespace rowan::inline v0::layer

@@ -122,13 +122,7 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(types)
     template <optimizer_options O, class... T>
-    OptimizerOn(O const& o, dtypes<T...>) {
-        static_assert((detail::is_element<T>() && ...),
-                      "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-        (kinds_.push_back({dtype<T>::wire,
-                           [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
-         ...);
-    }
+    OptimizerOn(O const& o, dtypes<T...>);
 
     /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
     struct Update {
@@ -145,13 +139,7 @@ public:
     /// Adds the operator that changes a parameter, and its states, to a scope.
     /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
     /// cost     O(types), and an operator and its states
-    Update add(Scope& scope, ParameterGradient const& g) const {
-        for (auto const& [wire, make] : kinds_) {
-            if (wire == g.parameter->spec().dtype) return make(scope, g);
-        }
-        throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                        "one of the optimizer's");
-    }
+    Update add(Scope& scope, ParameterGradient const& g) const;
 
 private:
     struct Kind {
@@ -170,84 +158,129 @@ private:
     }
 
     template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr) {
-        typename Tensor<T>::shape_type shape;
-        for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-        return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
-    }
+    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr);
 
     template <class T, class O>
-    static Update make(O const& o, Scope& scope, ParameterGradient const& g) {
-        using S = typename decltype(state_type<T>())::type;
-        Update update{};
-        Dims dims = g.parameter->spec().dims;
-        Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
-        rows_of_none[0] = 0;
-        if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
-        Dims states_of_none = dims;
-        states_of_none[0] = 0;
-        std::vector<Variable*> inputs{g.parameter};
-        auto const none = std::make_shared<std::vector<Value>>();
-        auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
-        add_none(zeros<T>(rows_of_none));
-        for (std::string_view const name : O::op::updates::names) {
-            if (name == "param") continue;
-            std::string full(g.parameter->name());
-            full.append("@").append(O::op::name).append(".").append(name);
-            Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
-            state.bring = &rowan::detail::bring<S, Device>;
-            state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
-                value.set(zeros<S>(dims, device));
-            };
-            update.states.push_back(&state);
-            inputs.push_back(&state);
-            add_none(zeros<S>(states_of_none));
-        }
-        inputs.push_back(g.gradient);
-        add_none(zeros<T>(rows_of_none));
-        auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-        op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
-        update.has_rate = requires { attributes->learning_rate = 1.0; };
-        update.prepare = [=, &code](std::int64_t step, double factor) {
-            if constexpr (requires { attributes->step = step; }) attributes->step = step;
-            if constexpr (requires { attributes->learning_rate = factor; })
-                attributes->learning_rate = o.options().learning_rate * factor;
-            Device exec{};
-            if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
-            std::vector<Value*> in;
-            for (Value& value : *none) in.push_back(&value);
-            code.run(&exec, in, {}, attributes.get(), -1);
-        };
-        update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-        update.op = &scope.new_op(code, std::move(inputs), attributes);
-        return update;
-    }
+    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
 
     template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient) {
-        auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
-        auto const check = [&](auto const& shape) {
-            if (std::ranges::equal(shape, want)) return;
-            throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                             rowan::detail::shape_text(shape),
-                             rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-        };
-        if (gradient.value().is<SelectedRows<T, Device>>()) {
-            check(gradient.value().get<SelectedRows<T, Device>>().shape());
-        } else {
-            check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
-        }
-    }
+    static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
-    static op_code const& code_for(std::index_sequence<state...>) {
-        return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
-    }
+    static op_code const& code_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
 };
+
+template <class Device>
+template <optimizer_options O, class... T>
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+     ...);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
+    for (auto const& [wire, make] : kinds_) {
+        if (wire == g.parameter->spec().dtype) return make(scope, g);
+    }
+    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
+                    "one of the optimizer's");
+}
+
+template <class Device>
+template <class T>
+auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
+}
+
+template <class Device>
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = typename decltype(state_type<T>())::type;
+    Update update{};
+    Dims dims = g.parameter->spec().dims;
+    Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+    rows_of_none[0] = 0;
+    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    Dims states_of_none = dims;
+    states_of_none[0] = 0;
+    std::vector<Variable*> inputs{g.parameter};
+    auto const none = std::make_shared<std::vector<Value>>();
+    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
+    add_none(zeros<T>(rows_of_none));
+    for (std::string_view const name : O::op::updates::names) {
+        if (name == "param") continue;
+        std::string full(g.parameter->name());
+        full.append("@").append(O::op::name).append(".").append(name);
+        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+        state.bring = &rowan::detail::bring<S, Device>;
+        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
+            value.set(zeros<S>(dims, device));
+        };
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_none(zeros<S>(states_of_none));
+    }
+    inputs.push_back(g.gradient);
+    add_none(zeros<T>(rows_of_none));
+    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
+    op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.prepare = [=, &code](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = o.options().learning_rate * factor;
+        Device exec{};
+        if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
+        std::vector<Value*> in;
+        for (Value& value : *none) in.push_back(&value);
+        code.run(&exec, in, {}, attributes.get(), -1);
+    };
+    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+    update.op = &scope.new_op(code, std::move(inputs), attributes);
+    return update;
+}
+
+template <class Device>
+template <class T>
+void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
+    auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
+    auto const check = [&](auto const& shape) {
+        if (std::ranges::equal(shape, want)) return;
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                         rowan::detail::shape_text(shape),
+                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+    };
+    if (gradient.value().is<SelectedRows<T, Device>>()) {
+        check(gradient.value().get<SelectedRows<T, Device>>().shape());
+    } else {
+        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+    }
+}
+
+template <class Device>
+template <class T, class S, class Op, std::size_t... state>
+op_code const& OptimizerOn<Device>::code_for(std::index_sequence<state...>) {
+    return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+}
+
 /// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
+
+ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
 
 }  // namespace layer
 

@@ -87,4 +87,9 @@ Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string con
     return Var<T, Device>(v);
 }
 
+ROWAN_TEMPLATE(void begin_with<float, Cpu>(Variable&, Dims const&, Uniform const&))
+ROWAN_TEMPLATE(Var<float> parameter<float, Cpu>(Dims const&, Uniform const&, std::string const&))
+ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform const&))
+ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
+
 }  // namespace rowan::inline v0::layer

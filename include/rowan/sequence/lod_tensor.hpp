@@ -188,4 +188,10 @@ private:
     Lod lod_;
 };
 
+ROWAN_TEMPLATE(class LoDTensor<float>)
+ROWAN_TEMPLATE(class LoDTensor<double>)
+ROWAN_TEMPLATE(class LoDTensor<std::int32_t>)
+ROWAN_TEMPLATE(class LoDTensor<std::int64_t>)
+ROWAN_TEMPLATE(class LoDTensor<bool>)
+
 }  // namespace rowan::inline v0

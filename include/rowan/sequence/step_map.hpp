@@ -316,4 +316,6 @@ struct StepElements<Cpu> {
 
 }  // namespace detail
 
+ROWAN_TEMPLATE(class StepMap<Cpu>)
+
 }  // namespace rowan::inline v0

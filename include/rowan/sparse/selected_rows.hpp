@@ -210,4 +210,7 @@ private:
 
 }  // namespace detail
 
+ROWAN_TEMPLATE(class SelectedRows<float>)
+ROWAN_TEMPLATE(class SelectedRows<double>)
+
 }  // namespace rowan::inline v0

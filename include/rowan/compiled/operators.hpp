@@ -1,0 +1,44 @@
+// rowan/compiled/operators.hpp: compile_operators, for the sources of the compiled library alone.
+#pragma once
+
+#include <rowan/graph/op_code.hpp>
+#include <rowan/op/builtin_ops.hpp>
+#include <rowan/op/fill.hpp>
+
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+using Codes = std::vector<op_code const*>;
+
+template <class Op, class... T>
+void compile_code(Codes& codes, type_list<T...>) {
+    if constexpr (level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask) codes.push_back(&code_of<Op, Cpu, T...>::value);
+}
+
+template <class E, class Op>
+void compile_operator(Codes& codes) {
+    using inputs = typename Op::inputs;
+    if constexpr (is_variadic<Op, Cpu, E>) {
+        codes.push_back(&code_of<Op, Cpu, E>::value);
+    } else {
+        using plain = typename input_types<inputs, E, E>::type;
+        using with_int64 = typename input_types<inputs, E, std::int64_t>::type;
+        using with_int32 = typename input_types<inputs, E, std::int32_t>::type;
+        if constexpr (has_one_type<Op>) compile_code<Op>(codes, plain{});
+        if constexpr (!std::is_same_v<with_int64, plain>) compile_code<Op>(codes, with_int64{});
+        if constexpr (!std::is_same_v<with_int32, plain>) compile_code<Op>(codes, with_int32{});
+    }
+}
+
+/// Makes the operators of a list for elements of E part of the object file that calls it.
+template <class E, class... Op>
+Codes compile_operators(type_list<Op...>) {
+    Codes codes;
+    (compile_operator<E, Op>(codes), ...);
+    return codes;
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,11 @@
+// rowan/compiled/operators_double.cpp: the operators of the compiled library on elements of double.
+#ifndef ROWAN_COMPILING_OPERATORS
+#define ROWAN_COMPILING_OPERATORS
+#endif
+#include <rowan/compiled/operators.hpp>
+
+namespace rowan::inline v0::detail {
+
+[[gnu::used]] static Codes operators_of_double() { return compile_operators<double>(compiled_ops{}); }
+
+}  // namespace rowan::inline v0::detail
