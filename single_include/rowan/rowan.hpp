@@ -5248,13 +5248,25 @@ struct Buckets {
 
     /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
     /// that holds something.
-    std::size_t share(std::size_t k, std::size_t shares) const {
-        auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-        return static_cast<std::size_t>(at - starts.begin());
-    }
+    std::size_t share(std::size_t k, std::size_t shares) const;
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+    return static_cast<std::size_t>(at - starts.begin());
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sequence/step_map.hpp: StepMap, which sequence stands where in the steps of an unpacked batch.
 
@@ -5548,7 +5560,7 @@ struct StepMapAccess {
 
 template <>
 struct StepElements<Cpu> {
-    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) { return StepMapAccess::make_elements(exec, map); }
+    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
 };
 
 }  // namespace detail
@@ -5556,6 +5568,20 @@ struct StepElements<Cpu> {
 ROWAN_TEMPLATE(class StepMap<Cpu>)
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/step_map_inl.hpp: definitions of rowan/sequence/step_map.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Tensor<std::int64_t> StepElements<Cpu>::make(Cpu exec, StepMap<> const& map) {
+    return StepMapAccess::make_elements(exec, map);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
 
@@ -5713,13 +5739,7 @@ void check_origin(StepLayout const& layout, StepMap<D> const& map) {
 }
 
 /// Levels 0 … level of one Lod, above `below`, which may be empty.
-inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below) {
-    std::vector<std::span<std::int64_t const>> levels;
-    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
-    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
-    levels.insert(levels.end(), below.begin(), below.end());
-    return Lod(levels);
-}
+Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
 
 /// A place for the rows of steps put together. `shape` is theirs but for the first dim.
 template <class T, class D>
@@ -5795,6 +5815,26 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/pack_steps_inl.hpp: definitions of rowan/detail/pack_steps.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <span>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Lod join_levels(Lod const& above, std::size_t level,
+                               std::vector<std::vector<std::int64_t>> const& below) {
+    std::vector<std::span<std::int64_t const>> levels;
+    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
+    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
+    levels.insert(levels.end(), below.begin(), below.end());
+    return Lod(levels);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
 
@@ -7020,9 +7060,10 @@ private:
 class Variable {
 public:
     /// Scope::new_var makes them.
-    Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
+    Variable(Scope& scope, VarSpec const& spec, Role role);
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
+    ~Variable();
 
     /// Empty until the variable was named or is part of a net.
     std::string const& name() const noexcept { return name_; }
@@ -7049,8 +7090,8 @@ public:
     /// Of what was made before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
-    std::span<Operator* const> readers() const noexcept { return readers_; }  ///< operators that read it
-    std::span<Operator* const> writers() const noexcept { return writers_; }  ///< operators that write it
+    std::span<Operator* const> readers() const noexcept;  ///< operators that read it
+    std::span<Operator* const> writers() const noexcept;  ///< operators that write it
 
 private:
     friend class Scope;
@@ -7067,11 +7108,12 @@ private:
 /// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
 class Scope {
 public:
-    Scope() = default;  ///< with no scope around it
+    Scope();  ///< with no scope around it
     /// A scope within another, which must live longer.
-    explicit Scope(Scope& parent) : parent_(&parent) {}
+    explicit Scope(Scope& parent);
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
+    ~Scope();
 
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
@@ -7091,16 +7133,16 @@ public:
     /// cost     one allocation
     Scope& new_scope();
     /// All inner scopes go, and what is in them.
-    void drop_scopes() noexcept { scopes_.clear(); }
+    void drop_scopes() noexcept;
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
     void forget_readers() noexcept;
     Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
     /// In the order in which they were made.
-    std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    std::span<std::unique_ptr<Variable> const> variables() const noexcept;
     /// In the order in which they were made.
-    std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
+    std::span<std::unique_ptr<Operator> const> operators() const noexcept;
 
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
@@ -7174,6 +7216,18 @@ private:
 
 namespace rowan::inline v0 {
 
+ROWAN_FUNCTION Variable::Variable(Scope& scope, VarSpec const& spec, Role role)
+    : spec_(spec), role_(role), scope_(&scope) {}
+
+ROWAN_FUNCTION Variable::~Variable() = default;
+
+ROWAN_FUNCTION std::span<Operator* const> Variable::readers() const noexcept { return readers_; }
+ROWAN_FUNCTION std::span<Operator* const> Variable::writers() const noexcept { return writers_; }
+
+ROWAN_FUNCTION Scope::Scope() = default;
+ROWAN_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent) {}
+ROWAN_FUNCTION Scope::~Scope() = default;
+
 ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
     if (!name.empty() && by_name_.contains(name))
         throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
@@ -7200,6 +7254,8 @@ ROWAN_FUNCTION Scope& Scope::new_scope() {
     return *scopes_.back();
 }
 
+ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
+
 ROWAN_FUNCTION void Scope::forget_readers() noexcept {
     for (auto const& op : operators_) {
         for (Variable* const v : op->inputs) {
@@ -7207,6 +7263,9 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
         }
     }
 }
+
+ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
+ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
 ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable*> inputs,
                                        std::shared_ptr<void const> attributes) {
@@ -7686,12 +7745,7 @@ struct fill_like_op {
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
-    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
-    throw ValueError("axis", static_cast<double>(axis), text);
-}
+[[noreturn]] void bad_axis(std::int64_t axis, std::size_t rank);
 
 /// The axis counted from the first dim; -1 is the last one.
 constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
@@ -7701,12 +7755,8 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 }
 
 /// The name of one of several tensors, and of one of its dims.
-inline std::string part_name(char const* field, std::size_t k) {
-    return std::string(field).append("[").append(std::to_string(k)).append("]");
-}
-inline std::string dim_name(std::string field, std::size_t axis) {
-    return field.append(".shape(").append(std::to_string(axis)).append(")");
-}
+std::string part_name(char const* field, std::size_t k);
+std::string dim_name(std::string field, std::size_t axis);
 
 /// There is something to put together.
 constexpr void check_some(std::size_t parts) {
@@ -7780,6 +7830,31 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/pieces_inl.hpp: definitions of rowan/detail/pieces.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void bad_axis(std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
+    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
+    throw ValueError("axis", static_cast<double>(axis), text);
+}
+
+ROWAN_FUNCTION std::string part_name(char const* field, std::size_t k) {
+    return std::string(field).append("[").append(std::to_string(k)).append("]");
+}
+
+ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
+    return field.append(".shape(").append(std::to_string(axis)).append(")");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sparse/gather.hpp: gather, the rows of a table that ids name.
 
@@ -9008,7 +9083,7 @@ ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
 
 #endif
 
-// rowan/detail/rnn_run.hpp: RnnRun, a step net run over the steps of some sequences, forward or backward.
+// rowan/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
 
 namespace rowan::inline v0::detail {
 
@@ -9037,6 +9112,17 @@ struct RnnPart {
     }
 };
 
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/rnn_run_inl.hpp: definitions of rowan/detail/rnn_run.hpp, and RnnRun, which runs.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// A step net run over the steps of some sequences.
 class RnnRun {
 public:
     /// `outer`: what the step reads from outside.
@@ -9101,15 +9187,6 @@ private:
     RnnPart& part_;
     Buffer<Value*> inputs_, outputs_;
 };
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/rnn_run_inl.hpp: definitions of rowan/detail/rnn_run.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <utility>
-
-namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void RnnPart::assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse) {
     sequences.clear();
@@ -9286,47 +9363,6 @@ namespace detail {
 /// same sums are formed by any number of threads.
 inline constexpr std::size_t rnn_part_size = 32;
 
-class Recurrent {
-public:
-    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
-
-    /// out: the states after the last steps, the results of all steps
-    void forward(std::span<Value* const> out);
-
-    /// `grads`: for x, the boot states where there are some, and each outer variable.
-    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
-
-private:
-    std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
-    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
-
-    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
-    Value without_upper_levels(Value const& x) const {
-        return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
-    }
-    Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
-    Lod with_upper_levels(Lod const& lod) const;
-
-    // Of each part, for each memory.
-    Buffer<Buffer<Value>> first_states() const;
-
-    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
-    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
-
-    void x_grad(Value& grad);
-
-    // The sum of all that reaches an outer variable, from all parts and steps.
-    void outer_grad(std::size_t k, Value& grad);
-    bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
-
-    void const* device_;
-    RnnBlock const& block_;
-    StepNet const& net_;
-    std::span<Value* const> in_;
-    StepScopes& s_;
-};
-
 void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
              std::ptrdiff_t);
 
@@ -9392,6 +9428,47 @@ ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
 }  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
+
+class Recurrent {
+public:
+    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
+        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+
+    /// out: the states after the last steps, the results of all steps
+    void forward(std::span<Value* const> out);
+
+    /// `grads`: for x, the boot states where there are some, and each outer variable.
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
+
+private:
+    std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
+    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
+
+    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
+    Value without_upper_levels(Value const& x) const {
+        return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
+    }
+    Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
+    Lod with_upper_levels(Lod const& lod) const;
+
+    // Of each part, for each memory.
+    Buffer<Buffer<Value>> first_states() const;
+
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
+
+    void x_grad(Value& grad);
+
+    // The sum of all that reaches an outer variable, from all parts and steps.
+    void outer_grad(std::size_t k, Value& grad);
+    bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
+
+    void const* device_;
+    RnnBlock const& block_;
+    StepNet const& net_;
+    std::span<Value* const> in_;
+    StepScopes& s_;
+};
 
 ROWAN_FUNCTION void Recurrent::forward(std::span<Value* const> out) {
     Value const& x = *in_[0];
@@ -9782,6 +9859,43 @@ struct LoopScopes {
 
 namespace detail {
 
+void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+               std::ptrdiff_t);
+
+// in: the inputs of the forward operator, its scopes, and the gradients of the last states
+void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                    std::ptrdiff_t);
+
+std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
+
+std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
+
+inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
+inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
+inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
+inline constexpr op_code while_grad_code =
+    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
+inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
+                                        grad_slot{grad_slot::grad_of_output, 0}};
+inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
+inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
+
+}  // namespace detail
+
+/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
+/// of every iteration.
+inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
+                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/while_loop_inl.hpp: definitions of rowan/graph/while_loop.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
 class LoopRun {
 public:
     LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
@@ -9832,43 +9946,6 @@ private:
     LoopScopes& s_;
     Buffer<Value*> inputs_, outputs_;
 };
-
-void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-               std::ptrdiff_t);
-
-// in: the inputs of the forward operator, its scopes, and the gradients of the last states
-void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                    std::ptrdiff_t);
-
-std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
-
-std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
-
-inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
-inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
-inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
-inline constexpr op_code while_grad_code =
-    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
-inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
-                                        grad_slot{grad_slot::grad_of_output, 0}};
-inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
-
-}  // namespace detail
-
-/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
-/// of every iteration.
-inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
-                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/while_loop_inl.hpp: definitions of rowan/graph/while_loop.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <string>
-
-namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
     Buffer<Value> states;
@@ -10650,34 +10727,9 @@ namespace detail {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's own
 
-/// Takes the text apart. Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
-class NpyParser {
-public:
-    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
-
-    NpyHeader header();
-
-private:
-    std::uint64_t position() {
-        skip();
-        return offset_ + at_;
-    }
-    void skip() {
-        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    }
-    [[noreturn]] void fail(std::string const& expected) const;
-    static void once(bool& seen, std::string const& key, std::uint64_t at);
-    bool accept(char c);
-    void take(char c);
-    bool accept(std::string_view word);
-    std::string string();
-    bool boolean();
-    std::vector<std::size_t> tuple();
-
-    std::string_view text_;
-    std::uint64_t offset_;  // where the text begins in the file
-    std::size_t at_ = 0;
-};
+/// Takes the text apart, which begins at `offset` in the file.
+/// errors   FormatError if it is not what NumPy writes
+NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
 /// Reads up to where the elements begin.
 template <class Reader>
@@ -10705,7 +10757,7 @@ NpyHeader read_npy_header(Reader& in) {
     }
     std::string text(length, '\0');
     in.read("the header", std::as_writable_bytes(std::span(text)));
-    return NpyParser(text, begin).header();
+    return parse_npy_header(text, begin);
 }
 
 /// The bytes before the elements, as NumPy writes them: room for the first dim to grow in place, elements from a multiple of 64 on.
@@ -10736,6 +10788,35 @@ std::string npy_header_text(std::string_view type, Shape const& shape) {
 #include <system_error>
 
 namespace rowan::inline v0::detail {
+
+/// Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+class NpyParser {
+public:
+    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
+
+    NpyHeader header();
+
+private:
+    std::uint64_t position() {
+        skip();
+        return offset_ + at_;
+    }
+    void skip() {
+        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    }
+    [[noreturn]] void fail(std::string const& expected) const;
+    static void once(bool& seen, std::string const& key, std::uint64_t at);
+    bool accept(char c);
+    void take(char c);
+    bool accept(std::string_view word);
+    std::string string();
+    bool boolean();
+    std::vector<std::size_t> tuple();
+
+    std::string_view text_;
+    std::uint64_t offset_;  // where the text begins in the file
+    std::size_t at_ = 0;
+};
 
 ROWAN_FUNCTION NpyHeader NpyParser::header() {
     NpyHeader header;
@@ -10836,6 +10917,10 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         }
     }
     return dims;
+}
+
+ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+    return NpyParser(text, offset).header();
 }
 
 }  // namespace rowan::inline v0::detail
@@ -12332,17 +12417,9 @@ ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
 namespace rowan::inline v0::detail {
 
 /// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
-inline Scope& outermost_scope() {
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    return *scope;
-}
+Scope& outermost_scope();
 
-inline void check_known(Dims const& dims) {
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-    }
-}
+void check_known(Dims const& dims);
 
 }  // namespace rowan::inline v0::detail
 
@@ -12409,6 +12486,28 @@ ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform cons
 ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/layer/parameter_inl.hpp: definitions of rowan/layer/parameter.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
+
+ROWAN_FUNCTION void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
 
@@ -13086,27 +13185,7 @@ struct Shares {
     Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
-    Shares(RowPlan<> const& plan, std::size_t threads) {
-        auto const offsets = plan.offsets();
-        std::size_t const rows = plan.rows().size();
-        std::size_t const count = threads == 1 ? 1 : threads * 16;
-        std::size_t const grain = plan.size() / count + 1;
-        heavy_from = threads == 1 ? plan.size() : 2 * grain;
-        first.push_back(0);
-        for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
-            auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
-            auto const k = static_cast<std::size_t>(at - offsets.begin());
-            if (k == first.back()) continue;
-            first.push_back(k);
-            if (static_cast<std::size_t>(offsets[k] - offsets[k - 1]) > heavy_from) heavy.push_back(k - 1);
-        }
-        if (first.back() != rows) first.push_back(rows);
-        std::size_t const last = rows > 0 ? rows - 1 : 0;
-        if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
-            (heavy.empty() || heavy.back() != last)) {
-            heavy.push_back(last);
-        }
-    }
+    Shares(RowPlan<> const& plan, std::size_t threads);
 };
 
 /// The sums of a value's rows by a plan. All memory is allocated here, so that a run cannot fail halfway.
@@ -13190,6 +13269,39 @@ private:
 };
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/detail/row_sums_inl.hpp: definitions of rowan/detail/row_sums.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
+    auto const offsets = plan.offsets();
+    std::size_t const rows = plan.rows().size();
+    std::size_t const count = threads == 1 ? 1 : threads * 16;
+    std::size_t const grain = plan.size() / count + 1;
+    heavy_from = threads == 1 ? plan.size() : 2 * grain;
+    first.push_back(0);
+    for (std::size_t begin = grain; count > 1 && begin < plan.size(); begin += grain) {
+        auto const at = std::lower_bound(offsets.begin(), offsets.end() - 1, static_cast<std::int64_t>(begin));
+        auto const k = static_cast<std::size_t>(at - offsets.begin());
+        if (k == first.back()) continue;
+        first.push_back(k);
+        if (static_cast<std::size_t>(offsets[k] - offsets[k - 1]) > heavy_from) heavy.push_back(k - 1);
+    }
+    if (first.back() != rows) first.push_back(rows);
+    std::size_t const last = rows > 0 ? rows - 1 : 0;
+    if (rows > 0 && plan.size() - static_cast<std::size_t>(offsets[last]) > heavy_from &&
+        (heavy.empty() || heavy.back() != last)) {
+        heavy.push_back(last);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
 
@@ -19950,22 +20062,7 @@ struct Expansion {
     }
 
     /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
-    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const {
-        constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
-        std::vector<std::int64_t> result{0};
-        result.reserve(at.size());
-        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-            std::int64_t const one = at[i + 1] - at[i];
-            std::int64_t const k = times[i + 1] - times[i];
-            if (one != 0 && k > (limit - result.back()) / one) {
-                throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                                 std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                                 "at most 2^60 in all");
-            }
-            result.push_back(result.back() + k * one);
-        }
-        return result;
-    }
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
 };
 
 template <class T, class D>
@@ -20110,6 +20207,34 @@ LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_expand_inl.hpp: definitions of rowan/sequence/sequence_expand.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <limits>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_t> const& at) const {
+    constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
+    std::vector<std::int64_t> result{0};
+    result.reserve(at.size());
+    for (std::size_t i = 0; i + 1 < at.size(); ++i) {
+        std::int64_t const one = at[i + 1] - at[i];
+        std::int64_t const k = times[i + 1] - times[i];
+        if (one != 0 && k > (limit - result.back()) / one) {
+            throw ShapeError("x[" + std::to_string(i) + "] expanded",
+                             std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
+                             "at most 2^60 in all");
+        }
+        result.push_back(result.back() + k * one);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated as often as another input's sequences are long.
 
@@ -20593,41 +20718,10 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// All have the levels of the first and as many sequences in each; only the lengths in the last level differ.
-inline void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
-    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
-    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
-    check_levels(name(0), lods[0]);
-    std::string const like = ", as in " + field + "[0]";
-    std::size_t const levels = lods[0].levels();
-    for (std::size_t j = 1; j < lods.size(); ++j) {
-        if (lods[j].levels() != levels)
-            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const offsets = lods[j][l];
-            auto const want = lods[0][l];
-            std::string const level = std::to_string(l);
-            if (offsets.size() != want.size())
-                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
-                                 std::to_string(want.size() - 1) + like);
-            if (l + 1 == levels) continue;
-            auto const differs = std::ranges::mismatch(offsets, want);
-            if (differs.in1 == offsets.end()) continue;
-            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
-                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
-        }
-    }
-}
+void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
 
 /// Where the blocks of rows begin: block s * lods.size() + j is sequence s of batch j.
-inline Lod concat_starts(std::span<Lod const> lods) {
-    std::size_t const n = last_level(lods[0]).size() - 1;
-    std::vector<std::int64_t> lengths;
-    lengths.reserve(n * lods.size());
-    for (std::size_t s = 0; s < n; ++s) {
-        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
-    }
-    return Lod::from_lengths({lengths});
-}
+Lod concat_starts(std::span<Lod const> lods);
 
 template <class T, class D>
 LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
@@ -20760,6 +20854,52 @@ auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer
 
 }  // namespace rowan::inline v0
 
+// rowan/sequence/sequence_concat_inl.hpp: definitions of rowan/sequence/sequence_concat.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods) {
+    if (lods.empty()) throw ShapeError(field + ".size()", "0", "at least 1");
+    auto const name = [&](std::size_t j) { return field + "[" + std::to_string(j) + "]" + member; };
+    check_levels(name(0), lods[0]);
+    std::string const like = ", as in " + field + "[0]";
+    std::size_t const levels = lods[0].levels();
+    for (std::size_t j = 1; j < lods.size(); ++j) {
+        if (lods[j].levels() != levels)
+            throw ShapeError(name(j) + ".levels()", std::to_string(lods[j].levels()), std::to_string(levels) + like);
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const offsets = lods[j][l];
+            auto const want = lods[0][l];
+            std::string const level = std::to_string(l);
+            if (offsets.size() != want.size())
+                throw ShapeError(name(j) + ".sequences(" + level + ")", std::to_string(offsets.size() - 1),
+                                 std::to_string(want.size() - 1) + like);
+            if (l + 1 == levels) continue;
+            auto const differs = std::ranges::mismatch(offsets, want);
+            if (differs.in1 == offsets.end()) continue;
+            throw ShapeError(name(j) + "[" + level + "][" + std::to_string(differs.in1 - offsets.begin()) + "]",
+                             std::to_string(*differs.in1), std::to_string(*differs.in2) + like);
+        }
+    }
+}
+
+ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
+    std::size_t const n = last_level(lods[0]).size() - 1;
+    std::vector<std::int64_t> lengths;
+    lengths.reserve(n * lods.size());
+    for (std::size_t s = 0; s < n; ++s) {
+        for (Lod const& lod : lods) lengths.push_back(static_cast<std::int64_t>(length_at(last_level(lod), s)));
+    }
+    return Lod::from_lengths({lengths});
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/sequence/sequence_erase.hpp: sequence_erase, sequences without some of their tokens.
 
 namespace rowan::inline v0 {
@@ -20834,7 +20974,24 @@ namespace rowan::inline v0 {
 /// shapes   lengths of any shape -> lengths.shape + [max_length]
 /// errors   IndexError if a length is negative; ShapeError if the result does not fit
 /// cost     one write of the result
-inline Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {}) {
+Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {});
+
+inline Tensor<bool> sequence_mask(Ids<> lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(Cpu{}, lengths, max_length);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_mask_inl.hpp: definitions of rowan/sequence/sequence_mask.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length) {
     detail::check_ids(exec, "lengths", lengths, std::numeric_limits<std::int64_t>::max());
     std::size_t longest = 0;
     for (std::size_t i = 0; i < lengths.size(); ++i) longest = std::max(longest, static_cast<std::size_t>(lengths[i]));
@@ -20853,11 +21010,9 @@ inline Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::si
     return mask;
 }
 
-inline Tensor<bool> sequence_mask(Ids<> lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(Cpu{}, lengths, max_length);
-}
-
 }  // namespace rowan::inline v0
+
+#endif
 
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, the rows of each sequence from the last to the first.
 
@@ -20920,27 +21075,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The offsets of the slices, each of which must lie in its sequence of the last level.
-inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
-    auto const offsets = last_level(lod);
-    std::size_t const n = offsets.size() - 1;
-    auto const check_size = [&](char const* field, Ids<> const& list) {
-        if (list.size() != n)
-            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
-    };
-    check_list("offset", offset);
-    check_list("length", length);
-    check_size("offset.size()", offset);
-    check_size("length.size()", length);
-    std::vector<std::int64_t> result{0};
-    result.reserve(n + 1);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::int64_t const most = offsets[i + 1] - offsets[i];
-        check_at_most("offset", offset, i, most);
-        check_at_most("length", length, i, most - offset[i]);
-        result.push_back(result.back() + length[i]);
-    }
-    return result;
-}
+std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length);
 
 }  // namespace detail
 
@@ -21028,6 +21163,39 @@ LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, L
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/sequence_slice_inl.hpp: definitions of rowan/sequence/sequence_slice.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
+    auto const offsets = last_level(lod);
+    std::size_t const n = offsets.size() - 1;
+    auto const check_size = [&](char const* field, Ids<> const& list) {
+        if (list.size() != n)
+            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
+    };
+    check_list("offset", offset);
+    check_list("length", length);
+    check_size("offset.size()", offset);
+    check_size("length.size()", length);
+    std::vector<std::int64_t> result{0};
+    result.reserve(n + 1);
+    for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t const most = offsets[i + 1] - offsets[i];
+        check_at_most("offset", offset, i, most);
+        check_at_most("length", length, i, most - offset[i]);
+        result.push_back(result.back() + length[i]);
+    }
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
 
 // rowan/sequence/sequence_softmax.hpp: sequence_softmax, weights of the rows of a sequence that sum to 1.
 

@@ -29,34 +29,9 @@ namespace detail {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's own
 
-/// Takes the text apart. Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
-class NpyParser {
-public:
-    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
-
-    NpyHeader header();
-
-private:
-    std::uint64_t position() {
-        skip();
-        return offset_ + at_;
-    }
-    void skip() {
-        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    }
-    [[noreturn]] void fail(std::string const& expected) const;
-    static void once(bool& seen, std::string const& key, std::uint64_t at);
-    bool accept(char c);
-    void take(char c);
-    bool accept(std::string_view word);
-    std::string string();
-    bool boolean();
-    std::vector<std::size_t> tuple();
-
-    std::string_view text_;
-    std::uint64_t offset_;  // where the text begins in the file
-    std::size_t at_ = 0;
-};
+/// Takes the text apart, which begins at `offset` in the file.
+/// errors   FormatError if it is not what NumPy writes
+NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
 /// Reads up to where the elements begin.
 template <class Reader>
@@ -84,7 +59,7 @@ NpyHeader read_npy_header(Reader& in) {
     }
     std::string text(length, '\0');
     in.read("the header", std::as_writable_bytes(std::span(text)));
-    return NpyParser(text, begin).header();
+    return parse_npy_header(text, begin);
 }
 
 /// The bytes before the elements, as NumPy writes them: room for the first dim to grow in place, elements from a multiple of 64 on.

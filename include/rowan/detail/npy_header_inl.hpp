@@ -10,6 +10,35 @@
 
 namespace rowan::inline v0::detail {
 
+/// Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+class NpyParser {
+public:
+    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
+
+    NpyHeader header();
+
+private:
+    std::uint64_t position() {
+        skip();
+        return offset_ + at_;
+    }
+    void skip() {
+        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    }
+    [[noreturn]] void fail(std::string const& expected) const;
+    static void once(bool& seen, std::string const& key, std::uint64_t at);
+    bool accept(char c);
+    void take(char c);
+    bool accept(std::string_view word);
+    std::string string();
+    bool boolean();
+    std::vector<std::size_t> tuple();
+
+    std::string_view text_;
+    std::uint64_t offset_;  // where the text begins in the file
+    std::size_t at_ = 0;
+};
+
 ROWAN_FUNCTION NpyHeader NpyParser::header() {
     NpyHeader header;
     std::array<bool, 3> seen{};
@@ -109,6 +138,10 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         }
     }
     return dims;
+}
+
+ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+    return NpyParser(text, offset).header();
 }
 
 }  // namespace rowan::inline v0::detail

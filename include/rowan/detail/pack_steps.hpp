@@ -12,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,13 +47,7 @@ void check_origin(StepLayout const& layout, StepMap<D> const& map) {
 }
 
 /// Levels 0 … level of one Lod, above `below`, which may be empty.
-inline Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below) {
-    std::vector<std::span<std::int64_t const>> levels;
-    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
-    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
-    levels.insert(levels.end(), below.begin(), below.end());
-    return Lod(levels);
-}
+Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
 
 /// A place for the rows of steps put together. `shape` is theirs but for the first dim.
 template <class T, class D>
@@ -130,3 +123,5 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/pack_steps_inl.hpp>

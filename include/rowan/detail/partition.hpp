@@ -52,10 +52,9 @@ struct Buckets {
 
     /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
     /// that holds something.
-    std::size_t share(std::size_t k, std::size_t shares) const {
-        auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-        return static_cast<std::size_t>(at - starts.begin());
-    }
+    std::size_t share(std::size_t k, std::size_t shares) const;
 };
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/partition_inl.hpp>

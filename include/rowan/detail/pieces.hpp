@@ -16,12 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-[[noreturn]] inline void bad_axis(std::int64_t axis, std::size_t rank) {
-    std::string const dims = std::to_string(rank);
-    std::string text = rank == 0 ? "a tensor of rank 1 or more" : "in [-";
-    if (rank != 0) text.append(dims).append(", ").append(dims).append(")");
-    throw ValueError("axis", static_cast<double>(axis), text);
-}
+[[noreturn]] void bad_axis(std::int64_t axis, std::size_t rank);
 
 /// The axis counted from the first dim; -1 is the last one.
 constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
@@ -31,12 +26,8 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
 }
 
 /// The name of one of several tensors, and of one of its dims.
-inline std::string part_name(char const* field, std::size_t k) {
-    return std::string(field).append("[").append(std::to_string(k)).append("]");
-}
-inline std::string dim_name(std::string field, std::size_t axis) {
-    return field.append(".shape(").append(std::to_string(axis)).append(")");
-}
+std::string part_name(char const* field, std::size_t k);
+std::string dim_name(std::string field, std::size_t axis);
 
 /// There is something to put together.
 constexpr void check_some(std::size_t parts) {
@@ -110,3 +101,5 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 }
 
 }  // namespace rowan::inline v0::detail
+
+#include <rowan/detail/pieces_inl.hpp>

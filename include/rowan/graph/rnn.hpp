@@ -53,47 +53,6 @@ namespace detail {
 /// same sums are formed by any number of threads.
 inline constexpr std::size_t rnn_part_size = 32;
 
-class Recurrent {
-public:
-    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
-
-    /// out: the states after the last steps, the results of all steps
-    void forward(std::span<Value* const> out);
-
-    /// `grads`: for x, the boot states where there are some, and each outer variable.
-    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
-
-private:
-    std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
-    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
-
-    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
-    Value without_upper_levels(Value const& x) const {
-        return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
-    }
-    Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
-    Lod with_upper_levels(Lod const& lod) const;
-
-    // Of each part, for each memory.
-    Buffer<Buffer<Value>> first_states() const;
-
-    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
-    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
-
-    void x_grad(Value& grad);
-
-    // The sum of all that reaches an outer variable, from all parts and steps.
-    void outer_grad(std::size_t k, Value& grad);
-    bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
-
-    void const* device_;
-    RnnBlock const& block_;
-    StepNet const& net_;
-    std::span<Value* const> in_;
-    StepScopes& s_;
-};
-
 void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
              std::ptrdiff_t);
 

@@ -66,9 +66,10 @@ private:
 class Variable {
 public:
     /// Scope::new_var makes them.
-    Variable(Scope& scope, VarSpec const& spec, Role role) : spec_(spec), role_(role), scope_(&scope) {}
+    Variable(Scope& scope, VarSpec const& spec, Role role);
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
+    ~Variable();
 
     /// Empty until the variable was named or is part of a net.
     std::string const& name() const noexcept { return name_; }
@@ -95,8 +96,8 @@ public:
     /// Of what was made before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
-    std::span<Operator* const> readers() const noexcept { return readers_; }  ///< operators that read it
-    std::span<Operator* const> writers() const noexcept { return writers_; }  ///< operators that write it
+    std::span<Operator* const> readers() const noexcept;  ///< operators that read it
+    std::span<Operator* const> writers() const noexcept;  ///< operators that write it
 
 private:
     friend class Scope;
@@ -113,11 +114,12 @@ private:
 /// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
 class Scope {
 public:
-    Scope() = default;  ///< with no scope around it
+    Scope();  ///< with no scope around it
     /// A scope within another, which must live longer.
-    explicit Scope(Scope& parent) : parent_(&parent) {}
+    explicit Scope(Scope& parent);
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
+    ~Scope();
 
     /// A variable of this name; none makes one that is named when a net first has it.
     /// errors   GraphError if the scope itself has that name already
@@ -137,16 +139,16 @@ public:
     /// cost     one allocation
     Scope& new_scope();
     /// All inner scopes go, and what is in them.
-    void drop_scopes() noexcept { scopes_.clear(); }
+    void drop_scopes() noexcept;
     /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
     /// cost     for each operator, the number of readers of what it reads
     void forget_readers() noexcept;
     Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
     std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
     /// In the order in which they were made.
-    std::span<std::unique_ptr<Variable> const> variables() const noexcept { return variables_; }
+    std::span<std::unique_ptr<Variable> const> variables() const noexcept;
     /// In the order in which they were made.
-    std::span<std::unique_ptr<Operator> const> operators() const noexcept { return operators_; }
+    std::span<std::unique_ptr<Operator> const> operators() const noexcept;
 
     /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});

@@ -7,6 +7,18 @@
 
 namespace rowan::inline v0 {
 
+ROWAN_FUNCTION Variable::Variable(Scope& scope, VarSpec const& spec, Role role)
+    : spec_(spec), role_(role), scope_(&scope) {}
+
+ROWAN_FUNCTION Variable::~Variable() = default;
+
+ROWAN_FUNCTION std::span<Operator* const> Variable::readers() const noexcept { return readers_; }
+ROWAN_FUNCTION std::span<Operator* const> Variable::writers() const noexcept { return writers_; }
+
+ROWAN_FUNCTION Scope::Scope() = default;
+ROWAN_FUNCTION Scope::Scope(Scope& parent) : parent_(&parent) {}
+ROWAN_FUNCTION Scope::~Scope() = default;
+
 ROWAN_FUNCTION Variable& Scope::new_var(std::string const& name, VarSpec const& spec, Role role) {
     if (!name.empty() && by_name_.contains(name))
         throw GraphError(std::string("the scope has a variable \"").append(name).append("\" already"));
@@ -33,6 +45,8 @@ ROWAN_FUNCTION Scope& Scope::new_scope() {
     return *scopes_.back();
 }
 
+ROWAN_FUNCTION void Scope::drop_scopes() noexcept { scopes_.clear(); }
+
 ROWAN_FUNCTION void Scope::forget_readers() noexcept {
     for (auto const& op : operators_) {
         for (Variable* const v : op->inputs) {
@@ -40,6 +54,9 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
         }
     }
 }
+
+ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
+ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
 ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable*> inputs,
                                        std::shared_ptr<void const> attributes) {

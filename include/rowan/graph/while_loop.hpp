@@ -39,57 +39,6 @@ struct LoopScopes {
 
 namespace detail {
 
-class LoopRun {
-public:
-    LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
-
-    void forward(std::span<Value* const> out);
-
-    /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
-    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
-
-private:
-    Buffer<Value>& iteration(std::size_t t);
-    std::size_t number(Variable const& v) const { return net_.place(v).number; }
-
-    Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
-        return p.kind == LoopNet::Place::outside ? outer(p.number) : values[p.number];
-    }
-    Value& at(LoopNet::Place const& p, Buffer<Value>& saved, Buffer<Value>& values) const {
-        return p.kind == LoopNet::Place::backward ? values[p.number] : at(p, saved);
-    }
-    Value& outer(std::size_t k) const { return *in_[net_.states.size() + k]; }
-
-    template <class... Values>
-    void run(LoopNet::Op const& op, Buffer<Value>& first, Values&... more) {
-        inputs_.clear();
-        outputs_.clear();
-        for (LoopNet::Place const& p : op.in) inputs_.push_back(&at(p, first, more...));
-        for (LoopNet::Place const& p : op.out) outputs_.push_back(&at(p, first, more...));
-        if (op.in_place) {
-            *outputs_[0] = std::move(*inputs_[0]);
-            inputs_[0] = outputs_[0];
-        }
-        Operator const& o = *op.op;
-        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
-        for (std::size_t const dead : op.dies) first[dead].clear();
-    }
-
-    // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
-
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
-    bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
-
-    void const* device_;
-    WhileBlock const& block_;
-    LoopNet const& net_;
-    std::span<Value* const> in_;
-    LoopScopes& s_;
-    Buffer<Value*> inputs_, outputs_;
-};
-
 void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                std::ptrdiff_t);
 

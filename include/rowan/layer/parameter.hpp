@@ -16,17 +16,9 @@
 namespace rowan::inline v0::detail {
 
 /// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
-inline Scope& outermost_scope() {
-    Scope* scope = &default_scope();
-    while (scope->parent() != nullptr) scope = scope->parent();
-    return *scope;
-}
+Scope& outermost_scope();
 
-inline void check_known(Dims const& dims) {
-    for (std::int64_t const dim : dims) {
-        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
-    }
-}
+void check_known(Dims const& dims);
 
 }  // namespace rowan::inline v0::detail
 
@@ -93,3 +85,5 @@ ROWAN_TEMPLATE(void begin_with<double, Cpu>(Variable&, Dims const&, Uniform cons
 ROWAN_TEMPLATE(Var<double> parameter<double, Cpu>(Dims const&, Uniform const&, std::string const&))
 
 }  // namespace rowan::inline v0::layer
+
+#include <rowan/layer/parameter_inl.hpp>

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -40,22 +39,7 @@ struct Expansion {
     }
 
     /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
-    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const {
-        constexpr std::int64_t limit = std::numeric_limits<std::ptrdiff_t>::max() / 8;
-        std::vector<std::int64_t> result{0};
-        result.reserve(at.size());
-        for (std::size_t i = 0; i + 1 < at.size(); ++i) {
-            std::int64_t const one = at[i + 1] - at[i];
-            std::int64_t const k = times[i + 1] - times[i];
-            if (one != 0 && k > (limit - result.back()) / one) {
-                throw ShapeError("x[" + std::to_string(i) + "] expanded",
-                                 std::to_string(one) + " rows or sequences " + std::to_string(k) + " times",
-                                 "at most 2^60 in all");
-            }
-            result.push_back(result.back() + k * one);
-        }
-        return result;
-    }
+    std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
 };
 
 template <class T, class D>
@@ -200,3 +184,5 @@ LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/sequence_expand_inl.hpp>

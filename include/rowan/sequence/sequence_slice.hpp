@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,27 +20,7 @@ namespace rowan::inline v0 {
 namespace detail {
 
 /// The offsets of the slices, each of which must lie in its sequence of the last level.
-inline std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length) {
-    auto const offsets = last_level(lod);
-    std::size_t const n = offsets.size() - 1;
-    auto const check_size = [&](char const* field, Ids<> const& list) {
-        if (list.size() != n)
-            throw ShapeError(field, std::to_string(list.size()), std::to_string(n) + ", the number of sequences");
-    };
-    check_list("offset", offset);
-    check_list("length", length);
-    check_size("offset.size()", offset);
-    check_size("length.size()", length);
-    std::vector<std::int64_t> result{0};
-    result.reserve(n + 1);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::int64_t const most = offsets[i + 1] - offsets[i];
-        check_at_most("offset", offset, i, most);
-        check_at_most("length", length, i, most - offset[i]);
-        result.push_back(result.back() + length[i]);
-    }
-    return result;
-}
+std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length);
 
 }  // namespace detail
 
@@ -129,3 +108,5 @@ LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, L
 }
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/sequence_slice_inl.hpp>

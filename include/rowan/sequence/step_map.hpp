@@ -311,7 +311,7 @@ struct StepMapAccess {
 
 template <>
 struct StepElements<Cpu> {
-    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map) { return StepMapAccess::make_elements(exec, map); }
+    static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
 };
 
 }  // namespace detail
@@ -319,3 +319,5 @@ struct StepElements<Cpu> {
 ROWAN_TEMPLATE(class StepMap<Cpu>)
 
 }  // namespace rowan::inline v0
+
+#include <rowan/sequence/step_map_inl.hpp>

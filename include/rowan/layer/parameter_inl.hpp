@@ -1,0 +1,24 @@
+// rowan/layer/parameter_inl.hpp: definitions of rowan/layer/parameter.hpp.
+#pragma once
+
+#include <rowan/layer/parameter.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Scope& outermost_scope() {
+    Scope* scope = &default_scope();
+    while (scope->parent() != nullptr) scope = scope->parent();
+    return *scope;
+}
+
+ROWAN_FUNCTION void check_known(Dims const& dims) {
+    for (std::int64_t const dim : dims) {
+        if (dim == UNK) throw ShapeError("a dim of a parameter", "UNK", "known: give the data its width");
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
