@@ -1374,44 +1374,22 @@ public:
     /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
     ///          type and a number is not whole or not in its range
     /// cost     one write of the elements
-    Tensor(std::initializer_list<detail::Nested<T>> list) {
-        shape_type shape;
-        detail::Nested<T>::shape_of(list, shape);
-        resize(shape);
-        detail::Nested<T>::copy(list, shape, 0, data_.data());
-    }
+    Tensor(std::initializer_list<detail::Nested<T>> list);
 
     /// Evaluates an expression of xtensor.
     /// errors   what the expression throws; as from_shape
     /// cost     on one thread, what the expression costs
     template <class E>
-    Tensor(xt::xexpression<E> const& e) {
-        if constexpr (std::convertible_to<typename E::value_type, T>) {
-            semantic::assign(e);
-        } else {  // such as float to bfloat16, which only narrow() does
-            E const& values = e.derived_cast();
-            resize(values.shape());
-            std::transform(values.begin(), values.end(), data_.begin(),
-                           [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
-        }
-    }
+    Tensor(xt::xexpression<E> const& e);
 
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
     /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
     /// cost     one allocation; the elements are not touched
-    static Tensor from_shape(shape_type const& shape) {
-        Tensor t;
-        t.resize(shape);
-        return t;
-    }
+    static Tensor from_shape(shape_type const& shape);
     /// A tensor of this shape, every element `value`.
     /// errors   as from_shape
     /// cost     one write of the elements
-    static Tensor full(shape_type const& shape, T value) {
-        Tensor t = from_shape(shape);
-        std::fill(t.data_.begin(), t.data_.end(), value);
-        return t;
-    }
+    static Tensor full(shape_type const& shape, T value);
     /// The same with zeros.
     /// errors   as full
     /// cost     as full
@@ -1446,59 +1424,24 @@ public:
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
     /// cost     O(1), no allocation
-    Tensor slice(std::size_t begin, std::size_t end) const {
-        detail::check_range("slice", begin, end, checked_rows());
-        shape_type shape = this->shape();
-        shape[0] = end - begin;
-        return alias(begin * row_size(), (end - begin) * row_size(), shape);
-    }
+    Tensor slice(std::size_t begin, std::size_t end) const;
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
-    Tensor reshaped(shape_type const& shape) const {
-        check_rank(shape.size());
-        if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
-            throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
-        }
-        return alias(0, this->size(), shape);
-    }
+    Tensor reshaped(shape_type const& shape) const;
 
     /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
     /// errors   as from_shape, with the tensor as it was
     /// cost     one allocation at most; the elements are not touched
     template <class Shape = shape_type>
-    void resize(Shape const& shape, bool = false) {
-        check_rank(shape.size());
-        shape_type dims(shape.begin(), shape.end());
-        std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
-        typename container::strides_type strides(dims.size());
-        typename container::backstrides_type backstrides(dims.size());
-        xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-        data_.resize(size);  // the last that may throw
-        std::swap(container::shape_impl(), dims);
-        std::swap(container::strides_impl(), strides);
-        std::swap(container::backstrides_impl(), backstrides);
-    }
+    void resize(Shape const& shape, bool = false);
 
     /// In place another shape of as many elements; one dim may be -1 and follows from the others.
     /// errors   ShapeError if the number of elements differs
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
-    Tensor& reshape(Shape const& shape) {
-        shape_type dims(shape.begin(), shape.end());
-        auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
-        if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
-            *open = 1;
-            std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
-            *open = rest == 0 ? 0 : this->size() / rest;
-        }
-        if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
-            throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
-        }
-        resize(dims);
-        return *this;
-    }
+    Tensor& reshape(Shape const& shape);
 
     /// Elements per row: the product of all dims but the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
@@ -1509,12 +1452,7 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
-    void swap(Tensor& other) noexcept {
-        std::swap(container::shape_impl(), other.container::shape_impl());
-        std::swap(container::strides_impl(), other.container::strides_impl());
-        std::swap(container::backstrides_impl(), other.container::backstrides_impl());
-        std::swap(data_, other.data_);
-    }
+    void swap(Tensor& other) noexcept;
 
     // In place, where xtensor would evaluate into new memory and leave the aliases behind.
     // errors   ShapeError if the result would have another shape
@@ -1566,43 +1504,155 @@ private:
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
 
-    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const {
-        Tensor t;
-        t.data_ = data_.alias(begin, size);
-        t.container::resize(shape, true);
-        return t;
-    }
+    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
-    Tensor& write(Tensor const& result) {
-        if (result.shape() != this->shape()) {
-            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
-                             detail::shape_text(this->shape()));
-        }
-        std::copy_n(result.data_.data(), result.size(), data_.data());
-        return *this;
-    }
+    Tensor& write(Tensor const& result);
 
-    static void check_rank(std::size_t rank) {
-        if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
-    }
-    std::size_t checked_rows() const {
-        if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
-        return this->shape()[0];
-    }
-    std::size_t checked_row(std::size_t i) const {
-        std::size_t const rows = checked_rows();
-        if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
-        return i;
-    }
+    static void check_rank(std::size_t rank);
+    std::size_t checked_rows() const;
+    std::size_t checked_row(std::size_t i) const;
 
     detail::Storage<T> data_;
 };
 
+template <class T>
+Tensor<T, Cpu>::Tensor(std::initializer_list<detail::Nested<T>> list) {
+    shape_type shape;
+    detail::Nested<T>::shape_of(list, shape);
+    resize(shape);
+    detail::Nested<T>::copy(list, shape, 0, data_.data());
+}
+
+template <class T>
+template <class E>
+Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
+    if constexpr (std::convertible_to<typename E::value_type, T>) {
+        semantic::assign(e);
+    } else {  // such as float to bfloat16, which only narrow() does
+        E const& values = e.derived_cast();
+        resize(values.shape());
+        std::transform(values.begin(), values.end(), data_.begin(),
+                       [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
+    }
+}
+
+template <class T>
+auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
+    Tensor t;
+    t.resize(shape);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
+    Tensor t = from_shape(shape);
+    std::fill(t.data_.begin(), t.data_.end(), value);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::slice(std::size_t begin, std::size_t end) const -> Tensor {
+    detail::check_range("slice", begin, end, checked_rows());
+    shape_type shape = this->shape();
+    shape[0] = end - begin;
+    return alias(begin * row_size(), (end - begin) * row_size(), shape);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::reshaped(shape_type const& shape) const -> Tensor {
+    check_rank(shape.size());
+    if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
+        throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
+    }
+    return alias(0, this->size(), shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
+    check_rank(shape.size());
+    shape_type dims(shape.begin(), shape.end());
+    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
+    typename container::strides_type strides(dims.size());
+    typename container::backstrides_type backstrides(dims.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
+    data_.resize(size);  // the last that may throw
+    std::swap(container::shape_impl(), dims);
+    std::swap(container::strides_impl(), strides);
+    std::swap(container::backstrides_impl(), backstrides);
+}
+
+template <class T>
+template <class Shape>
+auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    shape_type dims(shape.begin(), shape.end());
+    auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
+    if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
+        *open = 1;
+        std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
+        *open = rest == 0 ? 0 : this->size() / rest;
+    }
+    if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
+        throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
+    }
+    resize(dims);
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
+    std::swap(container::shape_impl(), other.container::shape_impl());
+    std::swap(container::strides_impl(), other.container::strides_impl());
+    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    std::swap(data_, other.data_);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
+    Tensor t;
+    t.data_ = data_.alias(begin, size);
+    t.container::resize(shape, true);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
+    if (result.shape() != this->shape()) {
+        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
+                         detail::shape_text(this->shape()));
+    }
+    std::copy_n(result.data_.data(), result.size(), data_.data());
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::check_rank(std::size_t rank) {
+    if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_rows() const {
+    if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+    return this->shape()[0];
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
+    std::size_t const rows = checked_rows();
+    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    return i;
+}
+
 ROWAN_TEMPLATE(class Tensor<float>)
+ROWAN_TEMPLATE(void Tensor<float>::resize(Tensor<float>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<double>)
+ROWAN_TEMPLATE(void Tensor<double>::resize(Tensor<double>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<std::int32_t>)
+ROWAN_TEMPLATE(void Tensor<std::int32_t>::resize(Tensor<std::int32_t>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<std::int64_t>)
+ROWAN_TEMPLATE(void Tensor<std::int64_t>::resize(Tensor<std::int64_t>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<bool>)
+ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
 
 }  // namespace rowan::inline v0
 
@@ -2708,60 +2758,17 @@ public:
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
     /// cost     one read and one write of every row, and 16 bytes for each sequence
-    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences) {
-        return from_sequences(std::span(sequences.begin(), sequences.size()));
-    }
+    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
-    static LoDTensor from_sequences(R const& sequences) {
-        std::vector<std::int64_t> lengths;
-        shape_type shape{0};
-        Device exec{};
-        for (Tensor<T, Device> const& s : sequences) {
-            std::string name = "sequences[";
-            name.append(std::to_string(lengths.size())).append("]");
-            detail::check_rows(name.c_str(), s);
-            if (lengths.empty()) {
-                shape = s.shape();
-                exec = detail::exec_of(s);
-            }
-            detail::check_trailing(name.c_str(), s, shape);
-            lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
-        }
-        auto lod = Lod::from_lengths({lengths});
-        shape[0] = static_cast<std::size_t>(lod.rows());
-        auto value = detail::new_tensor<T>(exec, shape);
-        if constexpr (detail::is_cpu<Device>) {
-            T* to = value.data();
-            for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
-        } else {
-            std::vector<Tensor<T, Device>> parts;
-            for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
-            std::size_t const width = value.row_size();
-            detail::copy_blocks(
-                exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
-                [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
-        }
-        return {std::move(value), std::move(lod)};
-    }
+    static LoDTensor from_sequences(R const& sequences);
 
     /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
     /// shapes   value [number of elements in all]
     /// errors   LodError if there are more than Lod::max_levels
     /// cost     one write of every element, and one copy to a device
-    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
-        return from_nested(std::span(lists.begin(), lists.size()));
-    }
+    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists);
     template <std::ranges::forward_range R>
-    static LoDTensor from_nested(R const& lists) {
-        static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
-                      "rowan::LoDTensor::from_nested: takes lists of lists");
-        std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
-        std::vector<T> flat;
-        flatten(lists, lengths.data(), flat);
-        auto value = Tensor<T>::from_shape({flat.size()});
-        std::copy(flat.begin(), flat.end(), value.data());
-        return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
-    }
+    static LoDTensor from_nested(R const& lists);
 
     /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
     Tensor<T, Device> const& value() const noexcept { return value_; }
@@ -2772,28 +2779,17 @@ public:
     /// Other sequences of the same rows; no levels drops them.
     /// errors   as the constructor, with the tensor as it was
     /// cost     O(1)
-    void set_lod(Lod lod) {
-        LoDTensor(value_.share(), lod);
-        lod_ = std::move(lod);
-    }
+    void set_lod(Lod lod);
 
     /// An alias: the same rows and sequences.
     /// errors   none
     /// cost     O(1)
-    LoDTensor share() const {
-        LoDTensor alias(value_.share());
-        alias.lod_ = lod_;
-        return alias;
-    }
+    LoDTensor share() const;
 
     /// How many sequences the first level has, or rows where there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
     /// cost     O(1)
-    std::size_t size() const {
-        if (!lod_.empty()) return lod_.sequences(0);
-        detail::check_rows("value", value_);
-        return value_.shape()[0];
-    }
+    std::size_t size() const;
 
     /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
     /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
@@ -2813,28 +2809,112 @@ public:
     /// Asks again what the constructor asked.
     /// errors   LodError or ShapeError as the constructor
     /// cost     O(1)
-    void check() const {
-        if (lod_.empty()) return;
-        detail::check_rows("value", value_);
-        lod_.check_rows(value_.shape()[0]);
-    }
+    void check() const;
 
 private:
     template <class R>
-    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
-        for (auto const& list : lists) {
-            lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
-            if constexpr (detail::list_levels < R >> 1) {
-                flatten(list, lengths + 1, flat);
-            } else {
-                for (T x : list) flat.push_back(x);
-            }
-        }
-    }
+    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat);
 
     Tensor<T, Device> value_;
     Lod lod_;
 };
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::from_sequences(std::initializer_list<Tensor<T, Device>> sequences) -> LoDTensor {
+    return from_sequences(std::span(sequences.begin(), sequences.size()));
+}
+
+template <class T, class Device>
+template <std::ranges::forward_range R>
+auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
+    std::vector<std::int64_t> lengths;
+    shape_type shape{0};
+    Device exec{};
+    for (Tensor<T, Device> const& s : sequences) {
+        std::string name = "sequences[";
+        name.append(std::to_string(lengths.size())).append("]");
+        detail::check_rows(name.c_str(), s);
+        if (lengths.empty()) {
+            shape = s.shape();
+            exec = detail::exec_of(s);
+        }
+        detail::check_trailing(name.c_str(), s, shape);
+        lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+    }
+    auto lod = Lod::from_lengths({lengths});
+    shape[0] = static_cast<std::size_t>(lod.rows());
+    auto value = detail::new_tensor<T>(exec, shape);
+    if constexpr (detail::is_cpu<Device>) {
+        T* to = value.data();
+        for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+    } else {
+        std::vector<Tensor<T, Device>> parts;
+        for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
+        std::size_t const width = value.row_size();
+        detail::copy_blocks(
+            exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+            [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
+    }
+    return {std::move(value), std::move(lod)};
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::from_nested(std::initializer_list<std::vector<T>> lists) -> LoDTensor {
+    return from_nested(std::span(lists.begin(), lists.size()));
+}
+
+template <class T, class Device>
+template <std::ranges::forward_range R>
+auto LoDTensor<T, Device>::from_nested(R const& lists) -> LoDTensor {
+    static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
+                  "rowan::LoDTensor::from_nested: takes lists of lists");
+    std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
+    std::vector<T> flat;
+    flatten(lists, lengths.data(), flat);
+    auto value = Tensor<T>::from_shape({flat.size()});
+    std::copy(flat.begin(), flat.end(), value.data());
+    return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+}
+
+template <class T, class Device>
+void LoDTensor<T, Device>::set_lod(Lod lod) {
+    LoDTensor(value_.share(), lod);
+    lod_ = std::move(lod);
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::share() const -> LoDTensor {
+    LoDTensor alias(value_.share());
+    alias.lod_ = lod_;
+    return alias;
+}
+
+template <class T, class Device>
+std::size_t LoDTensor<T, Device>::size() const {
+    if (!lod_.empty()) return lod_.sequences(0);
+    detail::check_rows("value", value_);
+    return value_.shape()[0];
+}
+
+template <class T, class Device>
+void LoDTensor<T, Device>::check() const {
+    if (lod_.empty()) return;
+    detail::check_rows("value", value_);
+    lod_.check_rows(value_.shape()[0]);
+}
+
+template <class T, class Device>
+template <class R>
+void LoDTensor<T, Device>::flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
+    for (auto const& list : lists) {
+        lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
+        if constexpr (detail::list_levels < R >> 1) {
+            flatten(list, lengths + 1, flat);
+        } else {
+            for (T x : list) flat.push_back(x);
+        }
+    }
+}
 
 ROWAN_TEMPLATE(class LoDTensor<float>)
 ROWAN_TEMPLATE(class LoDTensor<double>)
@@ -3113,13 +3193,7 @@ public:
     /// errors   std::bad_alloc, and what moving a V throws
     /// cost     no allocation where a V was held before
     template <class V>
-    requires(!std::is_reference_v<V>) void set(V&& value) {
-        if (holder_ == nullptr || holder_->type != &type_of<V>) {
-            holder_ = std::make_unique<Holder<V>>(std::move(value));
-        } else {
-            static_cast<Holder<V>&>(*holder_).value = std::move(value);
-        }
-    }
+    requires(!std::is_reference_v<V>) void set(V&& value);
 
     /// An alias: a value that sees the same elements.
     /// errors   TypeError if what is held cannot be shared
@@ -3266,26 +3340,7 @@ private:
         explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
-        Value add_slots(Value const& other) const override {
-            if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
-                V const& summands = other.get<V>();
-                V total = value.share();
-                for (std::size_t i = 0; i < summands.size(); ++i) {
-                    if (!summands.written(i)) continue;
-                    if (!total.written(i)) {
-                        total.write(i, summands.read(i));
-                        continue;
-                    }
-                    auto const before = total.read(i);
-                    auto sum = before;  // what the slot shares stays as it is
-                    total.write(i, sum);
-                    total.accumulate(i, summands.read(i));
-                }
-                return of(std::move(total));
-            } else {
-                return Base::add_slots(other);
-            }
-        }
+        Value add_slots(Value const& other) const override;
         V value;
     };
 
@@ -3297,68 +3352,19 @@ private:
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
 
-        std::size_t rows() const override {
-            detail::check_rows("value", value.value());
-            return value.value().shape(0);
-        }
+        std::size_t rows() const override;
         Lod const& lod() const override { return value.lod(); }
-        Elements elements() const override {
-            Tensor<T, D> alias = value.value().share();
-            std::span<std::byte> bytes;
-            if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
-            return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
-        }
-        Value on_host() const override {
-            if constexpr (detail::is_cpu<D>) {
-                return of(value.share());
-            } else {
-                return of(LoDTensor<T>(to_host(value.value()), value.lod()));
-            }
-        }
-        void write(std::function<void(std::span<std::byte>)> const& f) override {
-            if constexpr (detail::is_cpu<D>) {
-                f(bytes_of(value.value()));
-            } else {
-                auto host = Tensor<T>::from_shape(value.shape());
-                f(bytes_of(host));
-                value.value() = detail::placed(value.value().device(), std::move(host));
-            }
-        }
-        static std::span<std::byte> bytes_of(Tensor<T>& x) {
-            return std::as_writable_bytes(std::span(x.data(), x.size()));
-        }
+        Elements elements() const override;
+        Value on_host() const override;
+        void write(std::function<void(std::span<std::byte>)> const& f) override;
+        static std::span<std::byte> bytes_of(Tensor<T>& x);
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
-        Value slice(std::size_t begin, std::size_t end) const override {
-            return of(detail::part_of(value, begin, end));
-        }
-        Value gather(void const* device, std::span<std::int64_t const> from) const override {
-            D const& exec = *static_cast<D const*>(device);
-            if (!value.lod().empty())
-                return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
-            return of(V(detail::picked_rows(exec, value.value(), from)));
-        }
-        Value concat(void const* device, std::span<Value* const> values) const override {
-            if (!value.lod().empty()) {
-                std::vector<V> batches;
-                for (Value* const v : values) batches.push_back(v->template get<V>().share());
-                return of(merge_batches(*static_cast<D const*>(device), batches));
-            }
-            return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
-        }
+        Value slice(std::size_t begin, std::size_t end) const override;
+        Value gather(void const* device, std::span<std::int64_t const> from) const override;
+        Value concat(void const* device, std::span<Value* const> values) const override;
         Value scatter(void const* device, std::span<Value* const> values,
-                      std::span<std::span<std::int64_t const> const> to) const override {
-            if (!value.lod().empty()) {
-                Value const all = concat(device, values);
-                std::vector<std::int64_t> from(all.count());
-                std::int64_t i = 0;
-                for (auto const& targets : to) {
-                    for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
-                }
-                return all.gather(device, from);
-            }
-            return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
-        }
+                      std::span<std::span<std::int64_t const> const> to) const override;
 
         static auto tensors(std::span<Value* const> values) {
             return [values](std::size_t k) -> Tensor<T, D> const& { return values[k]->template get<V>().value(); };
@@ -3374,6 +3380,114 @@ private:
 
     std::unique_ptr<Base> holder_;
 };
+
+template <class T, class D>
+std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
+    detail::check_rows("value", value.value());
+    return value.value().shape(0);
+}
+
+template <class T, class D>
+auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
+    Tensor<T, D> alias = value.value().share();
+    std::span<std::byte> bytes;
+    if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
+    return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::on_host() const {
+    if constexpr (detail::is_cpu<D>) {
+        return of(value.share());
+    } else {
+        return of(LoDTensor<T>(to_host(value.value()), value.lod()));
+    }
+}
+
+template <class T, class D>
+void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byte>)> const& f) {
+    if constexpr (detail::is_cpu<D>) {
+        f(bytes_of(value.value()));
+    } else {
+        auto host = Tensor<T>::from_shape(value.shape());
+        f(bytes_of(host));
+        value.value() = detail::placed(value.value().device(), std::move(host));
+    }
+}
+
+template <class T, class D>
+std::span<std::byte> Value::Holder<LoDTensor<T, D>>::bytes_of(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
+    return of(detail::part_of(value, begin, end));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::gather(void const* device, std::span<std::int64_t const> from) const {
+    D const& exec = *static_cast<D const*>(device);
+    if (!value.lod().empty())
+        return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
+    return of(V(detail::picked_rows(exec, value.value(), from)));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value* const> values) const {
+    if (!value.lod().empty()) {
+        std::vector<V> batches;
+        for (Value* const v : values) batches.push_back(v->template get<V>().share());
+        return of(merge_batches(*static_cast<D const*>(device), batches));
+    }
+    return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values, std::span<std::span<std::int64_t const> const> to) const {
+    if (!value.lod().empty()) {
+        Value const all = concat(device, values);
+        std::vector<std::int64_t> from(all.count());
+        std::int64_t i = 0;
+        for (auto const& targets : to) {
+            for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
+        }
+        return all.gather(device, from);
+    }
+    return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+}
+
+
+template <class V>
+requires(!std::is_reference_v<V>) void Value::set(V&& value) {
+    if (holder_ == nullptr || holder_->type != &type_of<V>) {
+        holder_ = std::make_unique<Holder<V>>(std::move(value));
+    } else {
+        static_cast<Holder<V>&>(*holder_).value = std::move(value);
+    }
+}
+
+template <class V>
+Value Value::Holder<V>::add_slots(Value const& other) const {
+    if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
+        V const& summands = other.get<V>();
+        V total = value.share();
+        for (std::size_t i = 0; i < summands.size(); ++i) {
+            if (!summands.written(i)) continue;
+            if (!total.written(i)) {
+                total.write(i, summands.read(i));
+                continue;
+            }
+            auto const before = total.read(i);
+            auto sum = before;  // what the slot shares stays as it is
+            total.write(i, sum);
+            total.accumulate(i, summands.read(i));
+        }
+        return of(std::move(total));
+    } else {
+        return Base::add_slots(other);
+    }
+}
 
 ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
 ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
@@ -4108,12 +4222,7 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
     ///          IndexError if a row is not in [0, height)
     /// cost     O(n); the rows are copied, the value is taken over
-    SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
-        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-        check_value(value, rows.size());
-        detail::check_ids(Cpu{}, "rows", rows, height);
-        *this = SelectedRows(trusted{}, height, rows, std::move(value));
-    }
+    SelectedRows(Height height, Ids<> rows, Tensor<T> value);
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -4141,12 +4250,7 @@ public:
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
     /// cost     O(1)
-    shape_type shape() const {
-        if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        shape_type shape = value_.shape();
-        shape[0] = static_cast<std::size_t>(height_);
-        return shape;
-    }
+    shape_type shape() const;
 
     /// Are the rows ascending and unique?
     bool merged() const noexcept { return merged_; }
@@ -4154,24 +4258,12 @@ public:
     /// An alias: the same rows, with a value that sees the same elements.
     /// errors   std::bad_alloc
     /// cost     O(rows): their numbers are copied, elements are not
-    SelectedRows share() const {
-        SelectedRows alias;
-        alias.rows_ = rows_;
-        alias.height_ = height_;
-        alias.merged_ = merged_;
-        alias.value_ = value_.share();
-        return alias;
-    }
+    SelectedRows share() const;
 
     /// Elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 
-    void swap(SelectedRows& other) noexcept {
-        std::swap(height_, other.height_);
-        std::swap(merged_, other.merged_);
-        rows_.swap(other.rows_);
-        value_.swap(other.value_);
-    }
+    void swap(SelectedRows& other) noexcept;
 
     /// The same height, rows in the same order and equal values; not: the same tall tensor.
     friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
@@ -4181,13 +4273,7 @@ public:
     /// The rule of the constructor, asked again wherever a value is used.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
-    static void check_value(Tensor<T> const& value, std::size_t rows) {
-        if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        if (value.shape()[0] != rows) {
-            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                             std::to_string(rows) + ", the number of rows");
-        }
-    }
+    static void check_value(Tensor<T> const& value, std::size_t rows);
 
 private:
     friend struct detail::SelectedRowsAccess;
@@ -4205,6 +4291,49 @@ private:
     Tensor<std::int64_t> rows_;
     Tensor<T> value_;
 };
+
+template <class T>
+SelectedRows<T, Cpu>::SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    detail::check_ids(Cpu{}, "rows", rows, height);
+    *this = SelectedRows(trusted{}, height, rows, std::move(value));
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::share() const -> SelectedRows {
+    SelectedRows alias;
+    alias.rows_ = rows_;
+    alias.height_ = height_;
+    alias.merged_ = merged_;
+    alias.value_ = value_.share();
+    return alias;
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::check_value(Tensor<T> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
 
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
@@ -6168,27 +6297,12 @@ public:
     }
     ~TensorArray() = default;
 
-    void swap(TensorArray& other) noexcept {
-        slots_.swap(other.slots_);
-        packed_.swap(other.packed_);
-        layout_.swap(other.layout_);
-        std::swap(kind_, other.kind_);
-        std::swap(unstacked_, other.unstacked_);
-    }
+    void swap(TensorArray& other) noexcept;
 
     /// An array whose slots are aliases of these. Slots that are written later differ.
     /// errors   std::bad_alloc
     /// cost     O(slots)
-    TensorArray share() const {
-        TensorArray alias;
-        alias.slots_.reserve(slots_.size());
-        for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
-        alias.packed_ = packed_.share();
-        alias.layout_ = layout_;
-        alias.kind_ = kind_;
-        alias.unstacked_ = unstacked_;
-        return alias;
-    }
+    TensorArray share() const;
 
     std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
 
@@ -6198,80 +6312,32 @@ public:
     /// Slot `index`, an alias: what is written to its elements is seen in the array.
     /// errors   IndexError if there is no such slot or it was never written
     /// cost     O(1), no allocation
-    LoDTensor<T, Device> read(std::size_t index) const {
-        check_written(index);
-        if (!layout_) return slots_[index]->share();
-        auto const begin = static_cast<std::size_t>(layout_->rows[index]);
-        auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
-        auto rows = packed_.slice(begin, end);
-        if (unstacked_) rows = rows.reshaped(kind_.shape);
-        return {std::move(rows), detail::StepLayout::lod(layout_, index)};
-    }
+    LoDTensor<T, Device> read(std::size_t index) const;
 
     /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
     /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
     /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
     /// cost     O(1) shared, else one copy; of slots that lie in one block O(slots) once
     template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
-    void write(std::size_t index, L const& value, bool data_shared = true) {
-        value.check();
-        kind_.check(value);
-        if (index >= max_size())
-            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
-        make_slots();
-        if (data_shared || index >= slots_.size() || !slots_[index]) {
-            LoDTensor<T, Device> stored = data_shared ? value.share() : value;
-            if (index >= slots_.size()) slots_.resize(index + 1);
-            slots_[index] = std::move(stored);
-        } else {
-            *slots_[index] = value;
-        }
-        kind_.know(value.shape(), value.lod().levels());
-    }
-    void write(std::size_t index, Tensor<T, Device> const& value, bool data_shared = true) {
-        write(index, LoDTensor<T, Device>(value.share()), data_shared);
-    }
+    void write(std::size_t index, L const& value, bool data_shared = true);
+    void write(std::size_t index, Tensor<T, Device> const& value, bool data_shared = true);
 
     /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
     /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
     /// cost     one read of both and one write; as write for the first
     template <std::same_as<LoDTensor<T, Device>> L>
-    void accumulate(std::size_t index, L const& value) {
-        if (!written(index)) return write(index, value, false);
-        auto slot = read(index);
-        if (slot.shape() != value.shape())
-            throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
-        if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
-        if (slot.value().data() != value.value().data()) {
-            std::string name = "slots[";
-            name.append(std::to_string(index)).append("]");
-            detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
-        }
-        detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
-                                          slot.value().data());
-    }
-    void accumulate(std::size_t index, Tensor<T, Device> const& value) {
-        accumulate(index, LoDTensor<T, Device>(value.share()));
-    }
+    void accumulate(std::size_t index, L const& value);
+    void accumulate(std::size_t index, Tensor<T, Device> const& value);
 
     /// Makes slot `index` one that was never written.
     /// errors   IndexError if there is no such slot or it was never written
     /// cost     O(1); of slots that lie in one block O(slots) once
-    void erase(std::size_t index) {
-        check_written(index);
-        make_slots();
-        slots_[index].reset();
-    }
+    void erase(std::size_t index);
 
     /// More slots, never written, or fewer.
     /// errors   IndexError if that is more than max_size()
     /// cost     O(slots)
-    void resize(std::size_t size) {
-        if (size > max_size())
-            throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
-        make_slots();
-        slots_.resize(size);
-    }
+    void resize(std::size_t size);
 
     std::size_t max_size() const noexcept { return slots_.max_size(); }  ///< more slots than that are refused
 
@@ -6280,11 +6346,7 @@ public:
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
     /// cost     one read and one write of every element
     Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
-    Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const {
-        std::vector<std::int64_t> all(size());
-        std::iota(all.begin(), all.end(), std::int64_t{0});
-        return stack_slots(exec, all, axis);
-    }
+    Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const;
 
     /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
     /// the functions below.
@@ -6293,150 +6355,59 @@ public:
     ///          written
     /// cost     one read and one write of every element
     Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
-    Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const {
-        detail::HostIds<Device> const on_host(exec, indices);
-        detail::check_list("indices", on_host);
-        detail::check_ids(detail::host_exec(exec), "indices", on_host, static_cast<std::int64_t>(size()));
-        return stack_slots(exec, on_host, 0);
-    }
+    Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const;
 
     /// The adjoint of gather: an array of `size` slots, slot i being the sum of the parts of out_grad whose index is i, formed in their
     /// order and blocks of 64, or zeros if there are none.
     /// shapes   indices [k], out_grad [k, ...] -> slots [...]
     /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
     /// cost     one read of out_grad and one write of the slots; beside them O(indices + size)
-    static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) {
-        return gather_grad(Device{}, indices, out_grad, size);
-    }
+    static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size);
     static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
-                                   std::size_t size) {
-        detail::HostIds<Device> const on_host(exec, indices);
-        detail::check_list("indices", on_host);
-        detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
-        detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
-        return from_parts(detail::sum_parts(exec, out_grad, on_host, size), out_grad.shape(), 0);
-    }
+                                   std::size_t size);
 
     /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
     /// errors   IndexError if the tensor has no such dim
     /// cost     one read and one write of every element, to one block; 8 bytes for each slot
-    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0) {
-        return unstack(Device{}, tensor, axis);
-    }
-    static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0) {
-        auto const& shape = tensor.shape();
-        if (axis >= shape.size())
-            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
-        return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
-    }
+    static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0);
+    static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0);
 
     /// Writes copies of the parts of a tensor to the slots that `indices` name.
     /// shapes   indices [k], value [k, ...]
     /// errors   IndexError if an index is negative or repeats; ShapeError as in write
     /// cost     one read and one write of the value, to one block; a sort of the indices
-    void scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
-        Device const exec = detail::exec_of(value);
-        detail::HostIds<Device> const on_host(exec, indices);
-        Ids<> const& list = on_host;
-        detail::check_list("indices", list);
-        detail::check_height("value", value, static_cast<std::int64_t>(list.size()));
-        detail::check_ids(
-            Cpu{}, "indices", list,
-            static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
-        std::vector<std::pair<std::int64_t, std::size_t>> sorted;
-        for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
-        std::ranges::sort(sorted);
-        std::size_t twice = list.size();
-        for (std::size_t i = 1; i < sorted.size(); ++i) {
-            if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
-        }
-        if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
-        if (sorted.empty()) return;
-        auto const parts = unstack(exec, value);
-        kind_.check(parts.read(0));
-        make_slots();
-        if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
-            slots_.resize(last + 1);  // the last that may throw
-        for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
-    }
+    void scatter(Ids<Device> indices, Tensor<T, Device> const& value);
 
     /// All slots one after the other, along their first dim. LoD is left out.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
     /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
     /// cost     one read and one write of every element; 8 bytes for each slot while it works
     Tensor<T, Device> concat() const { return concat(Device{}); }
-    Tensor<T, Device> concat(Device const& exec) const {
-        check_all_written();
-        if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-        std::vector<std::int64_t> starts{0};
-        for (std::size_t i = 0; i < size(); ++i)
-            starts.push_back(
-                detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
-        shape_type shape = kind_.known ? kind_.shape : shape_type{0};
-        shape[0] = static_cast<std::size_t>(starts.back());
-        auto all = detail::new_tensor<T>(exec, shape);
-        std::size_t const width = all.row_size();
-        detail::copy_blocks(
-            exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
-            [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
-        return all;
-    }
+    Tensor<T, Device> concat(Device const& exec) const;
 
     /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
     /// errors   LodError if a length is negative or they do not add up to the rows
     /// cost     one read and one write of every element, to one block; 8 bytes for each slot
-    static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths) {
-        detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
-        LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
-        TensorArray array;
-        auto layout = std::make_shared<detail::StepLayout>();
-        layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
-        array.layout_ = std::move(layout);
-        array.packed_ = tensor;
-        array.kind_.know(tensor.shape(), 0);
-        return array;
-    }
+    static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths);
 
     /// Cuts the sequences of a level into steps: slot t holds element t of every sequence that has one, in the map's order, with the
     /// levels below. All slots lie in one block of memory. `pack(level, map)` is the exact inverse.
     /// errors   IndexError if input has no such level
     /// cost     O(rows), no matter how long the longest sequence is: one read and one write of every row
-    static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {}) {
-        return unpack(Device{}, input, options);
-    }
+    static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {});
     static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
-                                      UnpackOptions options = {}) {
-        input.check();
-        StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
-        auto steps = unpack(exec, input, map);
-        return {std::move(steps), std::move(map)};
-    }
+                                      UnpackOptions options = {});
     /// The same into *steps and *map.
     /// errors   Error if one of them is null
     /// cost     as above
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
-                       StepMap<Device>* map) {
-        if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
-        auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
-        *steps = std::move(made);
-        *map = std::move(its_map);
-    }
+                       StepMap<Device>* map);
 
     /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
     /// errors   ShapeError if the map belongs to other sequences
     /// cost     as above, but for the map
-    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
-        return unpack(Device{}, input, map);
-    }
-    static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) {
-        input.check();
-        detail::check_map(input.lod(), map);
-        TensorArray array;
-        array.kind_.know(input.shape(), 0);
-        array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
-        array.kind_.levels = array.layout_->levels.size();
-        return array;
-    }
+    static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map);
+    static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map);
 
     /// Puts steps together to sequences again, in the order of the batch that the map was made of. Levels 0..level are that batch's, those
     /// below come from the slots; slots of one row per live sequence give rows. What unpack gave remembers its sequences and their order;
@@ -6444,87 +6415,22 @@ public:
     /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
     ///          order; IndexError if a slot was never written
     /// cost     O(rows): one read and one write of every row
-    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const {
-        return pack(Device{}, level, map);
-    }
-    LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
-        if (level != map.level())
-            throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
-        if (size() != map.steps())
-            throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
-        check_all_written();
-        bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
-        std::vector<LoDTensor<T, Device>> slots;
-        if (!rows_in_block) slots.reserve(size());
-        for (std::size_t t = 0; t < size(); ++t) {
-            if (!rows_in_block) slots.push_back(read(t));
-            std::size_t const found =
-                rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
-            if (found == map.step_size(t)) continue;
-            throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
-                             std::to_string(map.step_size(t)) + ", the map's");
-        }
-        if (layout_) detail::check_origin(*layout_, map);
-        shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
-        if (rows_in_block) return detail::pack_block(exec, packed_, map);
-        return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
-    }
+    LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const;
+    LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const;
 
 private:
     friend struct detail::TensorArrayAccess;
 
     // Slots of single rows of a block: the parts of a tensor of this shape along dim `axis`.
-    static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) {
-        TensorArray array;
-        array.kind_.shape = shape;
-        array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
-        array.kind_.known = true;
-        auto layout = std::make_shared<detail::StepLayout>();
-        detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
-        layout->rows.resize(parts.shape()[0] + 1);
-        std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
-        array.packed_ = std::move(parts);
-        array.layout_ = std::move(layout);
-        array.unstacked_ = true;
-        return array;
-    }
+    static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis);
 
-    void check_written(std::size_t index) const {
-        if (index >= size())
-            throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
-        if (!written(index)) throw IndexError("slots", index, "was never written");
-    }
-    void check_all_written() const {
-        for (std::size_t i = 0; i < size(); ++i) check_written(i);
-    }
+    void check_written(std::size_t index) const;
+    void check_all_written() const;
 
     // From one block to slots of their own, before one of them is replaced.
-    void make_slots() {
-        if (!layout_) return;
-        std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
-        for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
-        slots_ = std::move(slots);
-        layout_ = nullptr;
-        unstacked_ = false;
-        packed_ = Tensor<T, Device>();
-    }
+    void make_slots();
 
-    Tensor<T, Device> stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
-        shape_type shape = kind_.known ? kind_.shape : shape_type{};
-        std::vector<T const*> data;
-        for (std::size_t i = 0; i < indices.size(); ++i) {
-            auto const slot = read(static_cast<std::size_t>(indices[i]));
-            if (i == 0) shape = slot.shape();
-            if (slot.shape() != shape) {
-                throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
-                                 detail::shape_text(shape));
-            }
-            data.push_back(slot.value().data());
-        }
-        if (axis > shape.size())
-            throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
-        return detail::stack_parts<T>(exec, data, shape, axis);
-    }
+    Tensor<T, Device> stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const;
 
     std::vector<std::optional<LoDTensor<T, Device>>> slots_;  // where no layout is
     Tensor<T, Device> packed_;                                // else the rows of all slots
@@ -6532,6 +6438,321 @@ private:
     detail::SlotKind<T> kind_;
     bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
 };
+
+template <class T, class Device>
+void TensorArray<T, Device>::swap(TensorArray& other) noexcept {
+    slots_.swap(other.slots_);
+    packed_.swap(other.packed_);
+    layout_.swap(other.layout_);
+    std::swap(kind_, other.kind_);
+    std::swap(unstacked_, other.unstacked_);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::share() const -> TensorArray {
+    TensorArray alias;
+    alias.slots_.reserve(slots_.size());
+    for (auto const& slot : slots_) alias.slots_.push_back(slot ? std::optional(slot->share()) : std::nullopt);
+    alias.packed_ = packed_.share();
+    alias.layout_ = layout_;
+    alias.kind_ = kind_;
+    alias.unstacked_ = unstacked_;
+    return alias;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::read(std::size_t index) const {
+    check_written(index);
+    if (!layout_) return slots_[index]->share();
+    auto const begin = static_cast<std::size_t>(layout_->rows[index]);
+    auto const end = static_cast<std::size_t>(layout_->rows[index + 1]);
+    auto rows = packed_.slice(begin, end);
+    if (unstacked_) rows = rows.reshaped(kind_.shape);
+    return {std::move(rows), detail::StepLayout::lod(layout_, index)};
+}
+
+template <class T, class Device>
+template <std::same_as<LoDTensor<T, Device>> L>
+void TensorArray<T, Device>::write(std::size_t index, L const& value, bool data_shared) {
+    value.check();
+    kind_.check(value);
+    if (index >= max_size())
+        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(max_size()));
+    make_slots();
+    if (data_shared || index >= slots_.size() || !slots_[index]) {
+        LoDTensor<T, Device> stored = data_shared ? value.share() : value;
+        if (index >= slots_.size()) slots_.resize(index + 1);
+        slots_[index] = std::move(stored);
+    } else {
+        *slots_[index] = value;
+    }
+    kind_.know(value.shape(), value.lod().levels());
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::write(std::size_t index, Tensor<T, Device> const& value, bool data_shared) {
+    write(index, LoDTensor<T, Device>(value.share()), data_shared);
+}
+
+template <class T, class Device>
+template <std::same_as<LoDTensor<T, Device>> L>
+void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
+    if (!written(index)) return write(index, value, false);
+    auto slot = read(index);
+    if (slot.shape() != value.shape())
+        throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
+    if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
+    if (slot.value().data() != value.value().data()) {
+        std::string name = "slots[";
+        name.append(std::to_string(index)).append("]");
+        detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
+    }
+    detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
+                                      slot.value().data());
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::accumulate(std::size_t index, Tensor<T, Device> const& value) {
+    accumulate(index, LoDTensor<T, Device>(value.share()));
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::erase(std::size_t index) {
+    check_written(index);
+    make_slots();
+    slots_[index].reset();
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::resize(std::size_t size) {
+    if (size > max_size())
+        throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
+    make_slots();
+    slots_.resize(size);
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::stack(Device const& exec, std::size_t axis) const {
+    std::vector<std::int64_t> all(size());
+    std::iota(all.begin(), all.end(), std::int64_t{0});
+    return stack_slots(exec, all, axis);
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device> indices) const {
+    detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_list("indices", on_host);
+    detail::check_ids(detail::host_exec(exec), "indices", on_host, static_cast<std::int64_t>(size()));
+    return stack_slots(exec, on_host, 0);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+    return gather_grad(Device{}, indices, out_grad, size);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+    detail::HostIds<Device> const on_host(exec, indices);
+    detail::check_list("indices", on_host);
+    detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
+    detail::check_ids(detail::host_exec(exec), "indices", on_host, Height(size));
+    return from_parts(detail::sum_parts(exec, out_grad, on_host, size), out_grad.shape(), 0);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
+    return unstack(Device{}, tensor, axis);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
+    auto const& shape = tensor.shape();
+    if (axis >= shape.size())
+        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
+    return from_parts(detail::unstack_parts(exec, tensor, axis), shape, axis);
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
+    Device const exec = detail::exec_of(value);
+    detail::HostIds<Device> const on_host(exec, indices);
+    Ids<> const& list = on_host;
+    detail::check_list("indices", list);
+    detail::check_height("value", value, static_cast<std::int64_t>(list.size()));
+    detail::check_ids(
+        Cpu{}, "indices", list,
+        static_cast<std::int64_t>(std::min<std::size_t>(max_size(), std::numeric_limits<std::int64_t>::max())));
+    std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+    for (std::size_t i = 0; i < list.size(); ++i) sorted.emplace_back(list[i], i);
+    std::ranges::sort(sorted);
+    std::size_t twice = list.size();
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
+    }
+    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
+    if (sorted.empty()) return;
+    auto const parts = unstack(exec, value);
+    kind_.check(parts.read(0));
+    make_slots();
+    if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
+        slots_.resize(last + 1);  // the last that may throw
+    for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
+    check_all_written();
+    if (kind_.known && kind_.shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+    std::vector<std::int64_t> starts{0};
+    for (std::size_t i = 0; i < size(); ++i)
+        starts.push_back(
+            detail::checked_add("rows of the slots", starts.back(), static_cast<std::int64_t>(read(i).shape()[0])));
+    shape_type shape = kind_.known ? kind_.shape : shape_type{0};
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto all = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = all.row_size();
+    detail::copy_blocks(
+        exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
+        [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+    return all;
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> lengths) -> TensorArray {
+    detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
+    LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
+    TensorArray array;
+    auto layout = std::make_shared<detail::StepLayout>();
+    layout->rows.assign(cut.lod()[0].begin(), cut.lod()[0].end());
+    array.layout_ = std::move(layout);
+    array.packed_ = tensor;
+    array.kind_.know(tensor.shape(), 0);
+    return array;
+}
+
+template <class T, class Device>
+Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
+    return unpack(Device{}, input, options);
+}
+
+template <class T, class Device>
+Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, UnpackOptions options) {
+    input.check();
+    StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
+    auto steps = unpack(exec, input, map);
+    return {std::move(steps), std::move(map)};
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps, StepMap<Device>* map) {
+    if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
+    auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
+    *steps = std::move(made);
+    *map = std::move(its_map);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
+    return unpack(Device{}, input, map);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
+    input.check();
+    detail::check_map(input.lod(), map);
+    TensorArray array;
+    array.kind_.know(input.shape(), 0);
+    array.layout_ = detail::unpack_rows(exec, input, map, array.packed_);
+    array.kind_.levels = array.layout_->levels.size();
+    return array;
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Device> const& map) const {
+    return pack(Device{}, level, map);
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
+    if (level != map.level())
+        throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
+    if (size() != map.steps())
+        throw ShapeError("steps", std::to_string(size()), std::to_string(map.steps()) + ", the map's");
+    check_all_written();
+    bool const rows_in_block = layout_ && !unstacked_ && kind_.levels == 0;
+    std::vector<LoDTensor<T, Device>> slots;
+    if (!rows_in_block) slots.reserve(size());
+    for (std::size_t t = 0; t < size(); ++t) {
+        if (!rows_in_block) slots.push_back(read(t));
+        std::size_t const found =
+            rows_in_block ? static_cast<std::size_t>(layout_->rows[t + 1] - layout_->rows[t]) : slots[t].size();
+        if (found == map.step_size(t)) continue;
+        throw ShapeError("slots[" + std::to_string(t) + "].size()", std::to_string(found),
+                         std::to_string(map.step_size(t)) + ", the map's");
+    }
+    if (layout_) detail::check_origin(*layout_, map);
+    shape_type const shape = kind_.known ? kind_.shape : shape_type{0};
+    if (rows_in_block) return detail::pack_block(exec, packed_, map);
+    return detail::pack_steps<T>(exec, slots, map, shape, kind_.levels);
+}
+
+template <class T, class Device>
+auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) -> TensorArray {
+    TensorArray array;
+    array.kind_.shape = shape;
+    array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    array.kind_.known = true;
+    auto layout = std::make_shared<detail::StepLayout>();
+    detail::checked_size("slots", std::array{parts.shape()[0] + 1}, sizeof(std::int64_t));
+    layout->rows.resize(parts.shape()[0] + 1);
+    std::iota(layout->rows.begin(), layout->rows.end(), std::int64_t{0});
+    array.packed_ = std::move(parts);
+    array.layout_ = std::move(layout);
+    array.unstacked_ = true;
+    return array;
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::check_written(std::size_t index) const {
+    if (index >= size())
+        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+    if (!written(index)) throw IndexError("slots", index, "was never written");
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::check_all_written() const {
+    for (std::size_t i = 0; i < size(); ++i) check_written(i);
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::make_slots() {
+    if (!layout_) return;
+    std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
+    slots_ = std::move(slots);
+    layout_ = nullptr;
+    unstacked_ = false;
+    packed_ = Tensor<T, Device>();
+}
+
+template <class T, class Device>
+Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
+    shape_type shape = kind_.known ? kind_.shape : shape_type{};
+    std::vector<T const*> data;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+        auto const slot = read(static_cast<std::size_t>(indices[i]));
+        if (i == 0) shape = slot.shape();
+        if (slot.shape() != shape) {
+            throw ShapeError("slots[" + std::to_string(indices[i]) + "].shape()", detail::shape_text(slot.shape()),
+                             detail::shape_text(shape));
+        }
+        data.push_back(slot.value().data());
+    }
+    if (axis > shape.size())
+        throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()) + 1);
+    return detail::stack_parts<T>(exec, data, shape, axis);
+}
 
 namespace detail {
 
@@ -6648,34 +6869,20 @@ struct array_code {
         return v.empty() ? none : v.get<Array>();
     }
     static D const& exec(void const* device) { return *static_cast<D const*>(device); }
-    static Slot zeros_like(void const* device, Slot const& x) {
-        return {new_zeros<T>(exec(device), x.shape()), x.lod()};
-    }
+    static Slot zeros_like(void const* device, Slot const& x);
 
     // ---- no slots
 
-    static std::vector<VarSpec> infer_create(Specs, void const* attributes) {
-        return {array_of(*static_cast<VarSpec const*>(attributes))};
-    }
+    static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
     static constexpr op_code create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
 
     // ---- array, index -> slot
 
-    static std::vector<VarSpec> infer_read(Specs in, void const*) {
-        spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
-        return {slot_of("array_read: array", in[0])};
-    }
-    static void run_read(void const* device, In in, In out, void const*, Levels) {
-        Array const& a = array(*in[0]);
-        out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
-    }
+    static std::vector<VarSpec> infer_read(Specs in, void const*);
+    static void run_read(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
-    static void run_read_grad(void const* device, In in, In out, void const*, Levels) {
-        Array grad;
-        grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
-        out[0]->set(std::move(grad));
-    }
+    static void run_read_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code read_grad =
         whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
     static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
@@ -6686,32 +6893,11 @@ struct array_code {
 
     // ---- array, index, x -> array with x in that slot
 
-    static std::vector<VarSpec> infer_write(Specs in, void const*) {
-        spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
-        VarSpec const slot = slot_of("array_write: array", in[0]);
-        spec::dense("array_write: x", in[2]);
-        spec::same_dtype("array_write: x", in[2], slot);
-        static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
-        if (in[2].lod_level != slot.lod_level)
-            throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
-                             std::to_string(slot.lod_level));
-        return {in[0]};
-    }
-    static void run_write(void const* device, In in, In out, void const*, Levels) {
-        std::size_t const limit = array(*in[0]).max_size();
-        std::size_t const i = slot_index<D>(device, *in[1], limit);
-        if (in[0] != out[0]) *out[0] = in[0]->share();
-        out[0]->get<Array>().write(i, in[2]->get<Slot>());
-    }
+    static std::vector<VarSpec> infer_write(Specs in, void const*);
+    static void run_write(void const* device, In in, In out, void const*, Levels);
     // To the array before, this slot gave nothing.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
-    static void run_write_grad(void const* device, In in, In out, void const*, Levels) {
-        Slot const& x = in[2]->get<Slot>();
-        std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
-        out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
-        if (in[0] != out[0]) *out[0] = in[0]->share();
-        if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
-    }
+    static void run_write_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code write_grad =
         whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
     static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
@@ -6724,23 +6910,10 @@ struct array_code {
 
     // ---- array -> [slots, ...]
 
-    static std::vector<VarSpec> infer_stack(Specs in, void const*) {
-        VarSpec const slot = slot_of("array_stack: array", in[0]);
-        Dims dims{UNK};
-        for (std::int64_t const dim : slot.dims) dims.push_back(dim);
-        return {tensor_spec<T>(dims)};
-    }
-    static void run_stack(void const* device, In in, In out, void const* attributes, Levels) {
-        if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
-        typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
-        for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
-            shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-        out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
-    }
+    static std::vector<VarSpec> infer_stack(Specs in, void const*);
+    static void run_stack(void const* device, In in, In out, void const* attributes, Levels);
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_stack_grad(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
-    }
+    static void run_stack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
     static constexpr op_code stack_grad =
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
@@ -6750,26 +6923,10 @@ struct array_code {
 
     // ---- [slots, ...] -> array
 
-    static std::vector<VarSpec> infer_unstack(Specs in, void const*) {
-        spec::dense("array_unstack: x", in[0]);
-        spec::has_rows("array_unstack: x", in[0]);
-        Dims dims;
-        for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
-        return {array_of(tensor_spec<T>(dims))};
-    }
-    static void run_unstack(void const* device, In in, In out, void const*, Levels) {
-        out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
-    }
+    static std::vector<VarSpec> infer_unstack(Specs in, void const*);
+    static void run_unstack(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
-        Slot const& x = in[0]->get<Slot>();
-        Array const& grad = array(*in[1]);
-        Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
-        for (std::size_t i = 0; i < grad.size(); ++i) {
-            if (grad.written(i)) filled.write(i, grad.read(i));
-        }
-        out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
-    }
+    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code unstack_grad =
         whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
     static constexpr std::array unstack_rules{rule_code{&unstack_grad, stack_reads, writes_first}};
@@ -6778,16 +6935,128 @@ struct array_code {
 
     // ---- array -> [1], the number of slots
 
-    static std::vector<VarSpec> infer_size(Specs in, void const*) {
-        check_array("array_size: array", in[0]);
-        return {tensor_spec<std::int64_t>({1})};
-    }
-    static void run_size(void const* device, In in, In out, void const*, Levels) {
-        auto const size = static_cast<std::int64_t>(array(*in[0]).size());
-        out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
-    }
+    static std::vector<VarSpec> infer_size(Specs in, void const*);
+    static void run_size(void const* device, In in, In out, void const*, Levels);
     static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
+
+template <class T, class D>
+auto array_code<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
+    return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_create(Specs, void const* attributes) {
+    return {array_of(*static_cast<VarSpec const*>(attributes))};
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_read(Specs in, void const*) {
+    spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
+    return {slot_of("array_read: array", in[0])};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
+    Array const& a = array(*in[0]);
+    out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
+    Array grad;
+    grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
+    out[0]->set(std::move(grad));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
+    spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
+    VarSpec const slot = slot_of("array_write: array", in[0]);
+    spec::dense("array_write: x", in[2]);
+    spec::same_dtype("array_write: x", in[2], slot);
+    static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
+    if (in[2].lod_level != slot.lod_level)
+        throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
+                         std::to_string(slot.lod_level));
+    return {in[0]};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
+    std::size_t const limit = array(*in[0]).max_size();
+    std::size_t const i = slot_index<D>(device, *in[1], limit);
+    if (in[0] != out[0]) *out[0] = in[0]->share();
+    out[0]->get<Array>().write(i, in[2]->get<Slot>());
+}
+
+template <class T, class D>
+void array_code<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
+    Slot const& x = in[2]->get<Slot>();
+    std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
+    out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
+    if (in[0] != out[0]) *out[0] = in[0]->share();
+    if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
+    VarSpec const slot = slot_of("array_stack: array", in[0]);
+    Dims dims{UNK};
+    for (std::int64_t const dim : slot.dims) dims.push_back(dim);
+    return {tensor_spec<T>(dims)};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+    if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
+    typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+    for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
+        shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+    out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
+    out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
+    spec::dense("array_unstack: x", in[0]);
+    spec::has_rows("array_unstack: x", in[0]);
+    Dims dims;
+    for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
+    return {array_of(tensor_spec<T>(dims))};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
+    out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
+}
+
+template <class T, class D>
+void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
+    Slot const& x = in[0]->get<Slot>();
+    Array const& grad = array(*in[1]);
+    Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
+    for (std::size_t i = 0; i < grad.size(); ++i) {
+        if (grad.written(i)) filled.write(i, grad.read(i));
+    }
+    out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
+}
+
+template <class T, class D>
+std::vector<VarSpec> array_code<T, D>::infer_size(Specs in, void const*) {
+    check_array("array_size: array", in[0]);
+    return {tensor_spec<std::int64_t>({1})};
+}
+
+template <class T, class D>
+void array_code<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
+    auto const size = static_cast<std::int64_t>(array(*in[0]).size());
+    out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
+}
 
 ROWAN_TEMPLATE(struct array_code<float, Cpu>)
 ROWAN_TEMPLATE(struct array_code<double, Cpu>)
@@ -8046,143 +8315,164 @@ public:
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
     /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
-    void spread(std::span<Operator* const> order) {
-        for (Operator const* op : order) {
-            if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
-            for (Variable const* v : op->outputs) {
-                if (!is_integral(v->spec().dtype)) wanted_.insert(v);
-            }
-        }
-    }
+    void spread(std::span<Operator* const> order);
 
     void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
 
-    Variable& fill(Variable& like, double value) {
-        return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
-    }
+    Variable& fill(Variable& like, double value);
 
     /// The sum of all that reaches a variable, or nullptr.
-    Variable* gradient(Variable& v) {
-        auto const found = parts_.find(&v);
-        if (found == parts_.end()) return nullptr;
-        auto& parts = found->second;
-        if (parts.size() > 1) {
-            bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-            parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
-                         .outputs[0]};
-        }
-        return parts[0];
-    }
+    Variable* gradient(Variable& v);
 
     /// What reaches a variable, not summed.
-    std::vector<Variable*> parts(Variable& v) const {
-        auto const found = parts_.find(&v);
-        return found == parts_.end() ? std::vector<Variable*>() : found->second;
-    }
+    std::vector<Variable*> parts(Variable& v) const;
 
     /// Adds the gradient operators of an operator, all of whose readers must be done.
     /// errors   GraphError if it has no gradient for an input that is asked for
-    void differentiate(Operator& op) {
-        std::vector<Variable*> out_grads;
-        for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
-        if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
-        std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
-        std::vector<Variable*> in_grads(op.inputs.size());
-        std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
-        auto const needed = needed_rules(op);
-        for (std::size_t k = 0; k < needed.size(); ++k) {
-            if (!needed[k]) continue;
-            rule_code const& rule = op.code->rules[k];
-            std::vector<Variable*> reads;
-            auto const read = [&](std::span<Variable* const> held) {
-                reads.insert(reads.end(), held.begin(), held.end());
-            };
-            for (grad_slot const& slot : rule.reads) {
-                switch (slot.kind) {
-                    case grad_slot::input:
-                        read(in_slot(op.inputs, slots_in, slot.index));
-                        break;
-                    case grad_slot::output:
-                        read(in_slot(op.outputs, slots_out, slot.index));
-                        break;
-                    case grad_slot::grad_of_output: {
-                        auto const held = in_slot(op.outputs, slots_out, slot.index);
-                        Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
-                        for (std::size_t i = 0; i < held.size(); ++i) {
-                            if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
-                        }
-                        read({grads, held.size()});
-                        break;
-                    }
-                    case grad_slot::grad_of_input:
-                        read(in_slot(in_grads, slots_in, slot.index));
-                        break;
-                    case grad_slot::between_rules:
-                        reads.push_back(between.at(slot.index));
-                        break;
-                }
-            }
-            Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
-            for (std::size_t w = 0; w < rule.writes.size(); ++w) {
-                auto const held = in_slot(made.outputs, rule.writes.size(), w);
-                if (rule.writes[w].kind == grad_slot::grad_of_input) {
-                    auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
-                    std::ranges::copy(held, in_grads.begin() + to);
-                } else {
-                    between[rule.writes[w].index] = held[0];
-                }
-            }
-        }
-        for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-            if (!wanted_.contains(op.inputs[i])) continue;
-            if (in_grads[i] == nullptr) {
-                throw GraphError(std::string("operator ")
-                                     .append(op.code->name)
-                                     .append(" has no gradient for its input ")
-                                     .append(describe(*op.inputs[i]))
-                                     .append(", on which ")
-                                     .append(target_)
-                                     .append(" depends"));
-            }
-            parts_[op.inputs[i]].push_back(in_grads[i]);
-        }
-    }
+    void differentiate(Operator& op);
 
 private:
     // Of a dense value of T in full, else without a value.
-    Variable& zeros(Variable& like) {
-        VarSpec const& spec = like.spec();
-        if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
-        return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
-    }
+    Variable& zeros(Variable& like);
 
     // Which rules make a gradient that is wanted, or something that such a rule reads.
-    std::vector<bool> needed_rules(Operator const& op) const {
-        auto const rules = op.code->rules;
-        std::vector<bool> needed(rules.size(), false);
-        auto const wanted = [&](grad_slot const& slot) {
-            if (slot.kind != grad_slot::grad_of_input) return false;
-            auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
-            return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
-        };
-        for (std::size_t k = rules.size(); k-- > 0;) {
-            for (grad_slot const& slot : rules[k].writes) {
-                if (wanted(slot)) needed[k] = true;
-                for (std::size_t later = k + 1; later < rules.size(); ++later) {
-                    for (grad_slot const& read : rules[later].reads) {
-                        if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
-                    }
-                }
-            }
-        }
-        return needed;
-    }
+    std::vector<bool> needed_rules(Operator const& op) const;
 
     Scope& scope_;
     std::string target_;
     std::unordered_set<Variable const*> wanted_;
     std::unordered_map<Variable*, std::vector<Variable*>> parts_;
 };
+
+template <class T, class Device>
+void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
+    for (Operator const* op : order) {
+        if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+        for (Variable const* v : op->outputs) {
+            if (!is_integral(v->spec().dtype)) wanted_.insert(v);
+        }
+    }
+}
+
+template <class T, class Device>
+Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
+    return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
+}
+
+template <class T, class Device>
+Variable* GradientMaker<T, Device>::gradient(Variable& v) {
+    auto const found = parts_.find(&v);
+    if (found == parts_.end()) return nullptr;
+    auto& parts = found->second;
+    if (parts.size() > 1) {
+        bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
+        parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+                     .outputs[0]};
+    }
+    return parts[0];
+}
+
+template <class T, class Device>
+std::vector<Variable*> GradientMaker<T, Device>::parts(Variable& v) const {
+    auto const found = parts_.find(&v);
+    return found == parts_.end() ? std::vector<Variable*>() : found->second;
+}
+
+template <class T, class Device>
+void GradientMaker<T, Device>::differentiate(Operator& op) {
+    std::vector<Variable*> out_grads;
+    for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
+    if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
+    std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+    std::vector<Variable*> in_grads(op.inputs.size());
+    std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
+    auto const needed = needed_rules(op);
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+        if (!needed[k]) continue;
+        rule_code const& rule = op.code->rules[k];
+        std::vector<Variable*> reads;
+        auto const read = [&](std::span<Variable* const> held) {
+            reads.insert(reads.end(), held.begin(), held.end());
+        };
+        for (grad_slot const& slot : rule.reads) {
+            switch (slot.kind) {
+                case grad_slot::input:
+                    read(in_slot(op.inputs, slots_in, slot.index));
+                    break;
+                case grad_slot::output:
+                    read(in_slot(op.outputs, slots_out, slot.index));
+                    break;
+                case grad_slot::grad_of_output: {
+                    auto const held = in_slot(op.outputs, slots_out, slot.index);
+                    Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                    for (std::size_t i = 0; i < held.size(); ++i) {
+                        if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                    }
+                    read({grads, held.size()});
+                    break;
+                }
+                case grad_slot::grad_of_input:
+                    read(in_slot(in_grads, slots_in, slot.index));
+                    break;
+                case grad_slot::between_rules:
+                    reads.push_back(between.at(slot.index));
+                    break;
+            }
+        }
+        Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
+        for (std::size_t w = 0; w < rule.writes.size(); ++w) {
+            auto const held = in_slot(made.outputs, rule.writes.size(), w);
+            if (rule.writes[w].kind == grad_slot::grad_of_input) {
+                auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
+                std::ranges::copy(held, in_grads.begin() + to);
+            } else {
+                between[rule.writes[w].index] = held[0];
+            }
+        }
+    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (!wanted_.contains(op.inputs[i])) continue;
+        if (in_grads[i] == nullptr) {
+            throw GraphError(std::string("operator ")
+                                 .append(op.code->name)
+                                 .append(" has no gradient for its input ")
+                                 .append(describe(*op.inputs[i]))
+                                 .append(", on which ")
+                                 .append(target_)
+                                 .append(" depends"));
+        }
+        parts_[op.inputs[i]].push_back(in_grads[i]);
+    }
+}
+
+template <class T, class Device>
+Variable& GradientMaker<T, Device>::zeros(Variable& like) {
+    VarSpec const& spec = like.spec();
+    if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
+    return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+}
+
+template <class T, class Device>
+std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
+    auto const rules = op.code->rules;
+    std::vector<bool> needed(rules.size(), false);
+    auto const wanted = [&](grad_slot const& slot) {
+        if (slot.kind != grad_slot::grad_of_input) return false;
+        auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+        return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
+    };
+    for (std::size_t k = rules.size(); k-- > 0;) {
+        for (grad_slot const& slot : rules[k].writes) {
+            if (wanted(slot)) needed[k] = true;
+            for (std::size_t later = k + 1; later < rules.size(); ++later) {
+                for (grad_slot const& read : rules[later].reads) {
+                    if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
+                }
+            }
+        }
+    }
+    return needed;
+}
 
 ROWAN_TEMPLATE(class GradientMaker<float, Cpu>)
 ROWAN_TEMPLATE(class GradientMaker<double, Cpu>)
@@ -8271,24 +8561,13 @@ public:
     /// Traces back from the outputs through the operators that write them, and names what has no name yet.
     /// errors   GraphError if there is a cycle, or a result is read that nothing writes
     /// cost     O(operators, and what they read and write)
-    static Net trace_and_build(std::span<Variable* const> outputs) {
-        Net net;
-        net.order_ = detail::trace(outputs);
-        net.outputs_.assign(outputs.begin(), outputs.end());
-        detail::name_variables(net.order_);
-        net.find_uses();
-        return net;
-    }
+    static Net trace_and_build(std::span<Variable* const> outputs);
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
     /// Adds an operator at the end, such as one of an optimizer.
     /// errors   std::bad_alloc
     /// cost     one walk over the net
-    void append(Operator& op) {
-        order_.push_back(&op);
-        detail::name_variables(std::span(&order_.back(), 1));
-        find_uses();
-    }
+    void append(Operator& op);
 
     std::span<Operator* const> operators() const noexcept { return order_; }  ///< in the order in which they run
 
@@ -8300,111 +8579,143 @@ public:
     /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
     ///          but for those that an optimizer had changed before
     /// cost     memory comes from the thread's MemoryPool, or else from one of the net's own, and goes back to it
-    void run(Scope& scope, Device exec = {}) const {
-        std::optional<MemoryPool::Guard> guard;
-        if (detail::current_pool() == nullptr) guard.emplace(*pool_);
-        for (Variable* const v : inputs_) {
-            if (value(scope, *v).empty())
-                throw GraphError(std::string("the variable \"")
-                                     .append(v->name())
-                                     .append("\" has no value: it is ")
-                                     .append(v->role() == Role::data        ? "fed by the caller"
-                                             : v->role() == Role::parameter ? "a parameter"
-                                                                            : "written by no operator"));
-        }
-        for (Operator const* op : order_) {
-            for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
-        }
-        detail::Buffer<Value*> in, out;
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            Operator const& op = *order_[i];
-            in.clear();
-            out.clear();
-            for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
-            for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
-            if (op.code->in_place && may_take(i, *op.inputs[0])) {
-                *out[0] = std::move(*in[0]);
-                in[0] = out[0];
-            }
-            detail::run_named(op, [&] { op.code->run(&exec, in, out, op.attributes.get(), op.levels_from); });
-            for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
-        }
-    }
+    void run(Scope& scope, Device exec = {}) const;
 
     /// The net in Graphviz's language, with kinds, element types and dims.
     /// errors   std::bad_alloc
     /// cost     O(length of the text)
-    std::string dot() const {
-        std::ostringstream text;
-        text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
-        std::unordered_set<Variable const*> shown;
-        auto const show = [&](Variable const& v) {
-            if (!shown.insert(&v).second) return;
-            char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
-                                      : v.role() == Role::data    ? "box, style=rounded"
-                                                                  : "plaintext";
-            text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
-                 << detail::kind_text(v.spec()) << ' ' << v.spec().dims;
-            if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
-            text << "\"];\n";
-        };
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            Operator const& op = *order_[i];
-            text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
-            for (Variable const* v : op.inputs) {
-                show(*v);
-                text << "  \"" << v->name() << "\" -> op" << i << ";\n";
-            }
-            for (Variable const* v : op.outputs) {
-                show(*v);
-                text << "  op" << i << " -> \"" << v->name() << "\";\n";
-            }
-        }
-        text << "}\n";
-        return text.str();
-    }
+    std::string dot() const;
 
 private:
-    static Value& value(Scope& scope, Variable& v) {
-        if (&v.scope() == &scope || v.name().empty()) return v.value();
-        Variable* const there = scope.find(v.name());
-        return there == nullptr ? v.value() : there->value();
-    }
+    static Value& value(Scope& scope, Variable& v);
 
     // Is this the last time that operator i or another one reads v?
-    bool may_take(std::size_t i, Variable& v) const {
-        return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
-               std::ranges::count(order_[i]->inputs, &v) == 1;
-    }
+    bool may_take(std::size_t i, Variable& v) const;
 
-    void find_uses() {
-        inputs_.clear();
-        std::unordered_set<Variable const*> known;
-        for (Operator const* op : order_) {
-            for (Variable* const v : op->inputs) {
-                if (known.insert(v).second) inputs_.push_back(v);
-            }
-            known.insert(op->outputs.begin(), op->outputs.end());
-        }
-        std::unordered_map<Variable*, std::size_t> last;
-        for (std::size_t i = 0; i < order_.size(); ++i) {
-            for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-                for (Variable* const v : *list) last[v] = i;
-            }
-        }
-        last_uses_.assign(order_.size(), {});
-        for (auto const& [v, i] : last) {
-            if (v->role() == Role::temporary && !v->writers().empty() &&
-                std::ranges::find(outputs_, v) == outputs_.end())
-                last_uses_[i].push_back(v);
-        }
-    }
+    void find_uses();
 
     std::vector<Operator*> order_;
     std::vector<Variable*> inputs_, outputs_;
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
     std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
 };
+
+template <class Device>
+auto Net<Device>::trace_and_build(std::span<Variable* const> outputs) -> Net {
+    Net net;
+    net.order_ = detail::trace(outputs);
+    net.outputs_.assign(outputs.begin(), outputs.end());
+    detail::name_variables(net.order_);
+    net.find_uses();
+    return net;
+}
+
+template <class Device>
+void Net<Device>::append(Operator& op) {
+    order_.push_back(&op);
+    detail::name_variables(std::span(&order_.back(), 1));
+    find_uses();
+}
+
+template <class Device>
+void Net<Device>::run(Scope& scope, Device exec) const {
+    std::optional<MemoryPool::Guard> guard;
+    if (detail::current_pool() == nullptr) guard.emplace(*pool_);
+    for (Variable* const v : inputs_) {
+        if (value(scope, *v).empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v->name())
+                                 .append("\" has no value: it is ")
+                                 .append(v->role() == Role::data        ? "fed by the caller"
+                                         : v->role() == Role::parameter ? "a parameter"
+                                                                        : "written by no operator"));
+    }
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+    }
+    detail::Buffer<Value*> in, out;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        in.clear();
+        out.clear();
+        for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
+        for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
+        if (op.code->in_place && may_take(i, *op.inputs[0])) {
+            *out[0] = std::move(*in[0]);
+            in[0] = out[0];
+        }
+        detail::run_named(op, [&] { op.code->run(&exec, in, out, op.attributes.get(), op.levels_from); });
+        for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+    }
+}
+
+template <class Device>
+std::string Net<Device>::dot() const {
+    std::ostringstream text;
+    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+    std::unordered_set<Variable const*> shown;
+    auto const show = [&](Variable const& v) {
+        if (!shown.insert(&v).second) return;
+        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                  : v.role() == Role::data    ? "box, style=rounded"
+                                                              : "plaintext";
+        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+             << detail::kind_text(v.spec()) << ' ' << v.spec().dims;
+        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+        text << "\"];\n";
+    };
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+        for (Variable const* v : op.inputs) {
+            show(*v);
+            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+        }
+        for (Variable const* v : op.outputs) {
+            show(*v);
+            text << "  op" << i << " -> \"" << v->name() << "\";\n";
+        }
+    }
+    text << "}\n";
+    return text.str();
+}
+
+template <class Device>
+Value& Net<Device>::value(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v.value();
+    Variable* const there = scope.find(v.name());
+    return there == nullptr ? v.value() : there->value();
+}
+
+template <class Device>
+bool Net<Device>::may_take(std::size_t i, Variable& v) const {
+    return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
+           std::ranges::count(order_[i]->inputs, &v) == 1;
+}
+
+template <class Device>
+void Net<Device>::find_uses() {
+    inputs_.clear();
+    std::unordered_set<Variable const*> known;
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->inputs) {
+            if (known.insert(v).second) inputs_.push_back(v);
+        }
+        known.insert(op->outputs.begin(), op->outputs.end());
+    }
+    std::unordered_map<Variable*, std::size_t> last;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+            for (Variable* const v : *list) last[v] = i;
+        }
+    }
+    last_uses_.assign(order_.size(), {});
+    for (auto const& [v, i] : last) {
+        if (v->role() == Role::temporary && !v->writers().empty() &&
+            std::ranges::find(outputs_, v) == outputs_.end())
+            last_uses_[i].push_back(v);
+    }
+}
 
 ROWAN_TEMPLATE(class Net<Cpu>)
 
@@ -16526,13 +16837,7 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(types)
     template <optimizer_options O, class... T>
-    OptimizerOn(O const& o, dtypes<T...>) {
-        static_assert((detail::is_element<T>() && ...),
-                      "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-        (kinds_.push_back({dtype<T>::wire,
-                           [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
-         ...);
-    }
+    OptimizerOn(O const& o, dtypes<T...>);
 
     /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
     struct Update {
@@ -16549,13 +16854,7 @@ public:
     /// Adds the operator that changes a parameter, and its states, to a scope.
     /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
     /// cost     O(types), and an operator and its states
-    Update add(Scope& scope, ParameterGradient const& g) const {
-        for (auto const& [wire, make] : kinds_) {
-            if (wire == g.parameter->spec().dtype) return make(scope, g);
-        }
-        throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                        "one of the optimizer's");
-    }
+    Update add(Scope& scope, ParameterGradient const& g) const;
 
 private:
     struct Kind {
@@ -16574,92 +16873,129 @@ private:
     }
 
     template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr) {
-        typename Tensor<T>::shape_type shape;
-        for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-        return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
-    }
+    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr);
 
     template <class T, class O>
-    static Update make(O const& o, Scope& scope, ParameterGradient const& g) {
-        using S = typename decltype(state_type<T>())::type;
-        Update update{};
-        Dims dims = g.parameter->spec().dims;
-        Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
-        rows_of_none[0] = 0;
-        if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
-        Dims states_of_none = dims;
-        states_of_none[0] = 0;
-        std::vector<Variable*> inputs{g.parameter};
-        auto const none = std::make_shared<std::vector<Value>>();
-        auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
-        add_none(zeros<T>(rows_of_none));
-        for (std::string_view const name : O::op::updates::names) {
-            if (name == "param") continue;
-            std::string full(g.parameter->name());
-            full.append("@").append(O::op::name).append(".").append(name);
-            Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
-            state.bring = &rowan::detail::bring<S, Device>;
-            state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
-                value.set(zeros<S>(dims, device));
-            };
-            update.states.push_back(&state);
-            inputs.push_back(&state);
-            add_none(zeros<S>(states_of_none));
-        }
-        inputs.push_back(g.gradient);
-        add_none(zeros<T>(rows_of_none));
-        auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-        op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
-        update.has_rate = requires { attributes->learning_rate = 1.0; };
-        update.prepare = [=, &code](std::int64_t step, double factor) {
-            if constexpr (requires { attributes->step = step; }) attributes->step = step;
-            if constexpr (requires { attributes->learning_rate = factor; })
-                attributes->learning_rate = o.options().learning_rate * factor;
-            Device exec{};
-            if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
-            std::vector<Value*> in;
-            for (Value& value : *none) in.push_back(&value);
-            code.run(&exec, in, {}, attributes.get(), -1);
-        };
-        update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-        update.op = &scope.new_op(code, std::move(inputs), attributes);
-        return update;
-    }
+    static Update make(O const& o, Scope& scope, ParameterGradient const& g);
 
     template <class T>
-    static void check_shape(Variable const& param, Variable const& gradient) {
-        auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
-        auto const check = [&](auto const& shape) {
-            if (std::ranges::equal(shape, want)) return;
-            throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
-                             rowan::detail::shape_text(shape),
-                             rowan::detail::shape_text(want).append(", that of ").append(param.name()));
-        };
-        if (gradient.value().is<SelectedRows<T, Device>>()) {
-            check(gradient.value().get<SelectedRows<T, Device>>().shape());
-        } else {
-            check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
-        }
-    }
+    static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
-    static op_code const& code_for(std::index_sequence<state...>) {
-        return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
-    }
+    static op_code const& code_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
 };
+
+template <class Device>
+template <optimizer_options O, class... T>
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+    static_assert((detail::is_element<T>() && ...),
+                  "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
+    (kinds_.push_back({dtype<T>::wire,
+                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+     ...);
+}
+
+template <class Device>
+auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
+    for (auto const& [wire, make] : kinds_) {
+        if (wire == g.parameter->spec().dtype) return make(scope, g);
+    }
+    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
+                    "one of the optimizer's");
+}
+
+template <class Device>
+template <class T>
+auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
+    typename Tensor<T>::shape_type shape;
+    for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
+    return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
+}
+
+template <class Device>
+template <class T, class O>
+auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const& g) -> Update {
+    using S = typename decltype(state_type<T>())::type;
+    Update update{};
+    Dims dims = g.parameter->spec().dims;
+    Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+    rows_of_none[0] = 0;
+    if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
+    Dims states_of_none = dims;
+    states_of_none[0] = 0;
+    std::vector<Variable*> inputs{g.parameter};
+    auto const none = std::make_shared<std::vector<Value>>();
+    auto const add_none = [&](auto&& t) { none->emplace_back().set(std::move(t)); };
+    add_none(zeros<T>(rows_of_none));
+    for (std::string_view const name : O::op::updates::names) {
+        if (name == "param") continue;
+        std::string full(g.parameter->name());
+        full.append("@").append(O::op::name).append(".").append(name);
+        Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
+        state.bring = &rowan::detail::bring<S, Device>;
+        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
+            value.set(zeros<S>(dims, device));
+        };
+        update.states.push_back(&state);
+        inputs.push_back(&state);
+        add_none(zeros<S>(states_of_none));
+    }
+    inputs.push_back(g.gradient);
+    add_none(zeros<T>(rows_of_none));
+    auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
+    op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    update.has_rate = requires { attributes->learning_rate = 1.0; };
+    update.prepare = [=, &code](std::int64_t step, double factor) {
+        if constexpr (requires { attributes->step = step; }) attributes->step = step;
+        if constexpr (requires { attributes->learning_rate = factor; })
+            attributes->learning_rate = o.options().learning_rate * factor;
+        Device exec{};
+        if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
+        std::vector<Value*> in;
+        for (Value& value : *none) in.push_back(&value);
+        code.run(&exec, in, {}, attributes.get(), -1);
+    };
+    update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
+    update.op = &scope.new_op(code, std::move(inputs), attributes);
+    return update;
+}
+
+template <class Device>
+template <class T>
+void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gradient) {
+    auto const& want = param.value().get<LoDTensor<T, Device>>().value().shape();
+    auto const check = [&](auto const& shape) {
+        if (std::ranges::equal(shape, want)) return;
+        throw ShapeError(std::string("the gradient ").append(gradient.name()).append(".shape()"),
+                         rowan::detail::shape_text(shape),
+                         rowan::detail::shape_text(want).append(", that of ").append(param.name()));
+    };
+    if (gradient.value().is<SelectedRows<T, Device>>()) {
+        check(gradient.value().get<SelectedRows<T, Device>>().shape());
+    } else {
+        check(gradient.value().get<LoDTensor<T, Device>>().value().shape());
+    }
+}
+
+template <class Device>
+template <class T, class S, class Op, std::size_t... state>
+op_code const& OptimizerOn<Device>::code_for(std::index_sequence<state...>) {
+    return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+}
+
 /// That of the host.
 using Optimizer = OptimizerOn<Cpu>;
 
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&))
+ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
 
 }  // namespace layer
 
@@ -16916,35 +17252,12 @@ public:
     /// errors   std::bad_alloc
     /// cost     O(types)
     template <gradient_clip_options C, class... T>
-    GradientClipOn(C const& c, dtypes<T...>) {
-        if constexpr (requires { C::together; }) together_ = C::together;
-        (kinds_.push_back({dtype<T>::wire,
-                           [c](Scope& scope, std::vector<Variable*> g) {
-                               return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
-                           }}),
-         ...);
-    }
+    GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the operators to a scope and puts what they give in the place of the gradients.
     /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
     /// cost     one operator for each gradient, or one for all together
-    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
-        if (kinds_.empty()) return;
-        std::size_t const size = together_ ? gradients.size() : 1;
-        for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
-            std::int32_t const wire = gradients[begin].gradient->spec().dtype;
-            std::vector<Variable*> some;
-            for (std::size_t i = begin; i < begin + size; ++i) {
-                if (gradients[i].gradient->spec().dtype != wire)
-                    refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
-                some.push_back(gradients[i].gradient);
-            }
-            auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-            if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
-            auto const clipped = kind->make(scope, std::move(some));
-            for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
-        }
-    }
+    void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
     struct Kind {
@@ -16952,21 +17265,55 @@ private:
         std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected) {
-        throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                        std::to_string(g.gradient->spec().dtype), expected);
-    }
+    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
 
     std::vector<Kind> kinds_;
     bool together_ = false;
 };
+
+template <class Device>
+template <gradient_clip_options C, class... T>
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+    if constexpr (requires { C::together; }) together_ = C::together;
+    (kinds_.push_back({dtype<T>::wire,
+                       [c](Scope& scope, std::vector<Variable*> g) {
+                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                       }}),
+     ...);
+}
+
+template <class Device>
+void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& gradients) const {
+    if (kinds_.empty()) return;
+    std::size_t const size = together_ ? gradients.size() : 1;
+    for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
+        std::int32_t const wire = gradients[begin].gradient->spec().dtype;
+        std::vector<Variable*> some;
+        for (std::size_t i = begin; i < begin + size; ++i) {
+            if (gradients[i].gradient->spec().dtype != wire)
+                refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+            some.push_back(gradients[i].gradient);
+        }
+        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
+        if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+        auto const clipped = kind->make(scope, std::move(some));
+        for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
+    }
+}
+
+template <class Device>
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
+    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
+                    std::to_string(g.gradient->spec().dtype), expected);
+}
+
 /// That of the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
 
 }  // namespace rowan::inline v0::layer
 
@@ -17530,128 +17877,31 @@ public:
     /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
     Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
             std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {})
-        : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-        static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
-        auto gradients = append_backward<T, Device>(cost, *own_);
-        clip.add(*own_, gradients);
-        std::vector<Variable*> outputs{&cost};
-        for (auto const& g : gradients) {
-            outputs.push_back(g.gradient);
-            parameters_.push_back(g.parameter);
-        }
-        net_ = Net<Device>::trace_and_build(outputs);
-        for (Variable* const v : net_.inputs()) {
-            if (v->role() == Role::seed) seeds_.push_back(v);
-        }
-        for (auto const& other : others) {
-            if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-                throw GraphError(std::string("there is no parameter \"")
-                                     .append(other.first)
-                                     .append("\" for an optimizer of its own"));
-        }
-        for (auto const& g : gradients) {
-            auto const other = others.find(g.parameter->name());
-            updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
-            changes_.append(*updates_.back().op);
-            if (schedule_ && !updates_.back().has_rate)
-                throw GraphError(std::string("the optimizer of ")
-                                     .append(g.parameter->name())
-                                     .append(" has no learning_rate for the schedule"));
-        }
-    }
+            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
 
     /// First values, or those of an earlier training.
     /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {}) {
-        steps_ = resume == nullptr ? 0 : resume->steps;
-        seed_ = seed;
-        first_factor_ = factor();
-        prepare(*first_factor_);  // refuses what optimizers or schedule do not take
-        auto const is_resumed = [&](Variable const& v) {
-            return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-        };
-        for (Variable* const v : variables()) {
-            if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
-        }
-        std::uint64_t number = 0;
-        for (Variable* const v : variables()) {
-            std::uint64_t const own = bits_at(seed, ++number);
-            if (is_resumed(*v)) {
-                v->value() = own_copy(*v, resume->find(v->name()), exec);
-            } else if (v->initialize) {
-                v->initialize(v->value(), own, &exec);
-            }
-        }
-    }
+    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
 
     /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
-    double step(Feeds const& feeds, Device exec) {
-        MemoryPool::Guard const guard(pool_);
-        auto const first = std::exchange(first_factor_, std::nullopt);
-        prepare(first ? *first : factor());
-        feed(net_.inputs(), feeds, cost_.scope(), exec);
-        for (Variable const* v : net_.inputs()) {
-            if (v->role() != Role::data) continue;
-            Value const& value = v->value();
-            if (value.rows() == 0)
-                throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
-        }
-        {
-            KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
-            for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-            in_order(exec, [&] { net_.run(*own_, exec); });
-        }
-        auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-        if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-        auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-        if (!std::isfinite(cost))
-            throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-        for (auto const& update : updates_) update.check_gradient();
-        changes_.run(*own_, exec);
-        ++steps_;
-        return cost;
-    }
+    double step(Feeds const& feeds, Device exec);
 
     /// Copies, which are there when the call returns.
-    Parameters parameters(Device exec = {}) const {
-        Parameters result;
-        result.steps = steps_;
-        for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-        wait_for(exec);
-        return result;
-    }
+    Parameters parameters(Device exec = {}) const;
 
 private:
-    std::vector<Variable*> variables() const {
-        std::vector<Variable*> all = parameters_;
-        for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-        return all;
-    }
+    std::vector<Variable*> variables() const;
 
     /// A copy on the net's device of a value from anywhere.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec) {
-        if (v.bring == nullptr) return value.copy();
-        Value mine = value.share();
-        v.bring(mine, &exec, true);
-        return mine;
-    }
+    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
     /// Tells the optimizers which step comes, and what its learning rates are.
-    void prepare(double factor) {
-        if (!std::isfinite(factor))
-            throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                             "a finite number");
-        for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-    }
+    void prepare(double factor);
 
     /// The seed of the k-th operator of chance for this step; other than those of first values.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const {
-        std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-        return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-    }
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
 
     Variable& cost_;
     MemoryPool pool_;
@@ -17664,6 +17914,127 @@ private:
     std::uint64_t seed_ = 0;
     std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
 };
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
+    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
+    static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+    auto gradients = append_backward<T, Device>(cost, *own_);
+    clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost};
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    for (auto const& other : others) {
+        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for an optimizer of its own"));
+    }
+    for (auto const& g : gradients) {
+        auto const other = others.find(g.parameter->name());
+        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        if (schedule_ && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the schedule"));
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    seed_ = seed;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // refuses what optimizers or schedule do not take
+    auto const is_resumed = [&](Variable const& v) {
+        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+    };
+    for (Variable* const v : variables()) {
+        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+    }
+    std::uint64_t number = 0;
+    for (Variable* const v : variables()) {
+        std::uint64_t const own = bits_at(seed, ++number);
+        if (is_resumed(*v)) {
+            v->value() = own_copy(*v, resume->find(v->name()), exec);
+        } else if (v->initialize) {
+            v->initialize(v->value(), own, &exec);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    feed(net_.inputs(), feeds, cost_.scope(), exec);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0)
+            throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+    }
+    {
+        KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
+        in_order(exec, [&] { net_.run(*own_, exec); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
+    if (!std::isfinite(cost))
+        throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec);
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters(Device exec) const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    wait_for(exec);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, &exec, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
+    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
 
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)
 ROWAN_TEMPLATE(class Trainer<double, Cpu>)
