@@ -1374,44 +1374,22 @@ public:
     /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
     ///          type and a number is not whole or not in its range
     /// cost     one write of the elements
-    Tensor(std::initializer_list<detail::Nested<T>> list) {
-        shape_type shape;
-        detail::Nested<T>::shape_of(list, shape);
-        resize(shape);
-        detail::Nested<T>::copy(list, shape, 0, data_.data());
-    }
+    Tensor(std::initializer_list<detail::Nested<T>> list);
 
     /// Evaluates an expression of xtensor.
     /// errors   what the expression throws; as from_shape
     /// cost     on one thread, what the expression costs
     template <class E>
-    Tensor(xt::xexpression<E> const& e) {
-        if constexpr (std::convertible_to<typename E::value_type, T>) {
-            semantic::assign(e);
-        } else {  // such as float to bfloat16, which only narrow() does
-            E const& values = e.derived_cast();
-            resize(values.shape());
-            std::transform(values.begin(), values.end(), data_.begin(),
-                           [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
-        }
-    }
+    Tensor(xt::xexpression<E> const& e);
 
     /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
     /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
     /// cost     one allocation; the elements are not touched
-    static Tensor from_shape(shape_type const& shape) {
-        Tensor t;
-        t.resize(shape);
-        return t;
-    }
+    static Tensor from_shape(shape_type const& shape);
     /// A tensor of this shape, every element `value`.
     /// errors   as from_shape
     /// cost     one write of the elements
-    static Tensor full(shape_type const& shape, T value) {
-        Tensor t = from_shape(shape);
-        std::fill(t.data_.begin(), t.data_.end(), value);
-        return t;
-    }
+    static Tensor full(shape_type const& shape, T value);
     /// The same with zeros.
     /// errors   as full
     /// cost     as full
@@ -1446,59 +1424,24 @@ public:
     /// An alias of rows [begin, end).
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
     /// cost     O(1), no allocation
-    Tensor slice(std::size_t begin, std::size_t end) const {
-        detail::check_range("slice", begin, end, checked_rows());
-        shape_type shape = this->shape();
-        shape[0] = end - begin;
-        return alias(begin * row_size(), (end - begin) * row_size(), shape);
-    }
+    Tensor slice(std::size_t begin, std::size_t end) const;
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
-    Tensor reshaped(shape_type const& shape) const {
-        check_rank(shape.size());
-        if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
-            throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
-        }
-        return alias(0, this->size(), shape);
-    }
+    Tensor reshaped(shape_type const& shape) const;
 
     /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
     /// errors   as from_shape, with the tensor as it was
     /// cost     one allocation at most; the elements are not touched
     template <class Shape = shape_type>
-    void resize(Shape const& shape, bool = false) {
-        check_rank(shape.size());
-        shape_type dims(shape.begin(), shape.end());
-        std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
-        typename container::strides_type strides(dims.size());
-        typename container::backstrides_type backstrides(dims.size());
-        xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-        data_.resize(size);  // the last that may throw
-        std::swap(container::shape_impl(), dims);
-        std::swap(container::strides_impl(), strides);
-        std::swap(container::backstrides_impl(), backstrides);
-    }
+    void resize(Shape const& shape, bool = false);
 
     /// In place another shape of as many elements; one dim may be -1 and follows from the others.
     /// errors   ShapeError if the number of elements differs
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
-    Tensor& reshape(Shape const& shape) {
-        shape_type dims(shape.begin(), shape.end());
-        auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
-        if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
-            *open = 1;
-            std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
-            *open = rest == 0 ? 0 : this->size() / rest;
-        }
-        if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
-            throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
-        }
-        resize(dims);
-        return *this;
-    }
+    Tensor& reshape(Shape const& shape);
 
     /// Elements per row: the product of all dims but the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
@@ -1509,12 +1452,7 @@ public:
     std::span<T> row(std::size_t i) { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
     std::span<T const> row(std::size_t i) const { return {data_.data() + checked_row(i) * row_size(), row_size()}; }
 
-    void swap(Tensor& other) noexcept {
-        std::swap(container::shape_impl(), other.container::shape_impl());
-        std::swap(container::strides_impl(), other.container::strides_impl());
-        std::swap(container::backstrides_impl(), other.container::backstrides_impl());
-        std::swap(data_, other.data_);
-    }
+    void swap(Tensor& other) noexcept;
 
     // In place, where xtensor would evaluate into new memory and leave the aliases behind.
     // errors   ShapeError if the result would have another shape
@@ -1566,43 +1504,155 @@ private:
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
 
-    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const {
-        Tensor t;
-        t.data_ = data_.alias(begin, size);
-        t.container::resize(shape, true);
-        return t;
-    }
+    Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
-    Tensor& write(Tensor const& result) {
-        if (result.shape() != this->shape()) {
-            throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
-                             detail::shape_text(this->shape()));
-        }
-        std::copy_n(result.data_.data(), result.size(), data_.data());
-        return *this;
-    }
+    Tensor& write(Tensor const& result);
 
-    static void check_rank(std::size_t rank) {
-        if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
-    }
-    std::size_t checked_rows() const {
-        if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
-        return this->shape()[0];
-    }
-    std::size_t checked_row(std::size_t i) const {
-        std::size_t const rows = checked_rows();
-        if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
-        return i;
-    }
+    static void check_rank(std::size_t rank);
+    std::size_t checked_rows() const;
+    std::size_t checked_row(std::size_t i) const;
 
     detail::Storage<T> data_;
 };
 
+template <class T>
+Tensor<T, Cpu>::Tensor(std::initializer_list<detail::Nested<T>> list) {
+    shape_type shape;
+    detail::Nested<T>::shape_of(list, shape);
+    resize(shape);
+    detail::Nested<T>::copy(list, shape, 0, data_.data());
+}
+
+template <class T>
+template <class E>
+Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
+    if constexpr (std::convertible_to<typename E::value_type, T>) {
+        semantic::assign(e);
+    } else {  // such as float to bfloat16, which only narrow() does
+        E const& values = e.derived_cast();
+        resize(values.shape());
+        std::transform(values.begin(), values.end(), data_.begin(),
+                       [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
+    }
+}
+
+template <class T>
+auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
+    Tensor t;
+    t.resize(shape);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
+    Tensor t = from_shape(shape);
+    std::fill(t.data_.begin(), t.data_.end(), value);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::slice(std::size_t begin, std::size_t end) const -> Tensor {
+    detail::check_range("slice", begin, end, checked_rows());
+    shape_type shape = this->shape();
+    shape[0] = end - begin;
+    return alias(begin * row_size(), (end - begin) * row_size(), shape);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::reshaped(shape_type const& shape) const -> Tensor {
+    check_rank(shape.size());
+    if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
+        throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
+    }
+    return alias(0, this->size(), shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
+    check_rank(shape.size());
+    shape_type dims(shape.begin(), shape.end());
+    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
+    typename container::strides_type strides(dims.size());
+    typename container::backstrides_type backstrides(dims.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
+    data_.resize(size);  // the last that may throw
+    std::swap(container::shape_impl(), dims);
+    std::swap(container::strides_impl(), strides);
+    std::swap(container::backstrides_impl(), backstrides);
+}
+
+template <class T>
+template <class Shape>
+auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    shape_type dims(shape.begin(), shape.end());
+    auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
+    if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
+        *open = 1;
+        std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
+        *open = rest == 0 ? 0 : this->size() / rest;
+    }
+    if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
+        throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
+    }
+    resize(dims);
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
+    std::swap(container::shape_impl(), other.container::shape_impl());
+    std::swap(container::strides_impl(), other.container::strides_impl());
+    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    std::swap(data_, other.data_);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
+    Tensor t;
+    t.data_ = data_.alias(begin, size);
+    t.container::resize(shape, true);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
+    if (result.shape() != this->shape()) {
+        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
+                         detail::shape_text(this->shape()));
+    }
+    std::copy_n(result.data_.data(), result.size(), data_.data());
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::check_rank(std::size_t rank) {
+    if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_rows() const {
+    if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+    return this->shape()[0];
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
+    std::size_t const rows = checked_rows();
+    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    return i;
+}
+
 ROWAN_TEMPLATE(class Tensor<float>)
+ROWAN_TEMPLATE(void Tensor<float>::resize(Tensor<float>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<double>)
+ROWAN_TEMPLATE(void Tensor<double>::resize(Tensor<double>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<std::int32_t>)
+ROWAN_TEMPLATE(void Tensor<std::int32_t>::resize(Tensor<std::int32_t>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<std::int64_t>)
+ROWAN_TEMPLATE(void Tensor<std::int64_t>::resize(Tensor<std::int64_t>::shape_type const&, bool))
 ROWAN_TEMPLATE(class Tensor<bool>)
+ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
 
 }  // namespace rowan::inline v0
 
@@ -2710,60 +2760,17 @@ public:
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
     /// cost     one read and one write of every row, and 16 bytes for each sequence
-    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences) {
-        return from_sequences(std::span(sequences.begin(), sequences.size()));
-    }
+    static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
-    static LoDTensor from_sequences(R const& sequences) {
-        std::vector<std::int64_t> lengths;
-        shape_type shape{0};
-        Device exec{};
-        for (Tensor<T, Device> const& s : sequences) {
-            std::string name = "sequences[";
-            name.append(std::to_string(lengths.size())).append("]");
-            detail::check_rows(name.c_str(), s);
-            if (lengths.empty()) {
-                shape = s.shape();
-                exec = detail::exec_of(s);
-            }
-            detail::check_trailing(name.c_str(), s, shape);
-            lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
-        }
-        auto lod = Lod::from_lengths({lengths});
-        shape[0] = static_cast<std::size_t>(lod.rows());
-        auto value = detail::new_tensor<T>(exec, shape);
-        if constexpr (detail::is_cpu<Device>) {
-            T* to = value.data();
-            for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
-        } else {
-            std::vector<Tensor<T, Device>> parts;
-            for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
-            std::size_t const width = value.row_size();
-            detail::copy_blocks(
-                exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
-                [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
-        }
-        return {std::move(value), std::move(lod)};
-    }
+    static LoDTensor from_sequences(R const& sequences);
 
     /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
     /// shapes   value [number of elements in all]
     /// errors   LodError if there are more than Lod::max_levels
     /// cost     one write of every element, and one copy to a device
-    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists) {
-        return from_nested(std::span(lists.begin(), lists.size()));
-    }
+    static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists);
     template <std::ranges::forward_range R>
-    static LoDTensor from_nested(R const& lists) {
-        static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
-                      "rowan::LoDTensor::from_nested: takes lists of lists");
-        std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
-        std::vector<T> flat;
-        flatten(lists, lengths.data(), flat);
-        auto value = Tensor<T>::from_shape({flat.size()});
-        std::copy(flat.begin(), flat.end(), value.data());
-        return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
-    }
+    static LoDTensor from_nested(R const& lists);
 
     /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
     Tensor<T, Device> const& value() const noexcept { return value_; }
@@ -2774,28 +2781,17 @@ public:
     /// Other sequences of the same rows; no levels drops them.
     /// errors   as the constructor, with the tensor as it was
     /// cost     O(1)
-    void set_lod(Lod lod) {
-        LoDTensor(value_.share(), lod);
-        lod_ = std::move(lod);
-    }
+    void set_lod(Lod lod);
 
     /// An alias: the same rows and sequences.
     /// errors   none
     /// cost     O(1)
-    LoDTensor share() const {
-        LoDTensor alias(value_.share());
-        alias.lod_ = lod_;
-        return alias;
-    }
+    LoDTensor share() const;
 
     /// How many sequences the first level has, or rows where there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
     /// cost     O(1)
-    std::size_t size() const {
-        if (!lod_.empty()) return lod_.sequences(0);
-        detail::check_rows("value", value_);
-        return value_.shape()[0];
-    }
+    std::size_t size() const;
 
     /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
     /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
@@ -2815,28 +2811,112 @@ public:
     /// Asks again what the constructor asked.
     /// errors   LodError or ShapeError as the constructor
     /// cost     O(1)
-    void check() const {
-        if (lod_.empty()) return;
-        detail::check_rows("value", value_);
-        lod_.check_rows(value_.shape()[0]);
-    }
+    void check() const;
 
 private:
     template <class R>
-    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
-        for (auto const& list : lists) {
-            lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
-            if constexpr (detail::list_levels < R >> 1) {
-                flatten(list, lengths + 1, flat);
-            } else {
-                for (T x : list) flat.push_back(x);
-            }
-        }
-    }
+    static void flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat);
 
     Tensor<T, Device> value_;
     Lod lod_;
 };
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::from_sequences(std::initializer_list<Tensor<T, Device>> sequences) -> LoDTensor {
+    return from_sequences(std::span(sequences.begin(), sequences.size()));
+}
+
+template <class T, class Device>
+template <std::ranges::forward_range R>
+auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
+    std::vector<std::int64_t> lengths;
+    shape_type shape{0};
+    Device exec{};
+    for (Tensor<T, Device> const& s : sequences) {
+        std::string name = "sequences[";
+        name.append(std::to_string(lengths.size())).append("]");
+        detail::check_rows(name.c_str(), s);
+        if (lengths.empty()) {
+            shape = s.shape();
+            exec = detail::exec_of(s);
+        }
+        detail::check_trailing(name.c_str(), s, shape);
+        lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+    }
+    auto lod = Lod::from_lengths({lengths});
+    shape[0] = static_cast<std::size_t>(lod.rows());
+    auto value = detail::new_tensor<T>(exec, shape);
+    if constexpr (detail::is_cpu<Device>) {
+        T* to = value.data();
+        for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
+    } else {
+        std::vector<Tensor<T, Device>> parts;
+        for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
+        std::size_t const width = value.row_size();
+        detail::copy_blocks(
+            exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+            [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
+    }
+    return {std::move(value), std::move(lod)};
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::from_nested(std::initializer_list<std::vector<T>> lists) -> LoDTensor {
+    return from_nested(std::span(lists.begin(), lists.size()));
+}
+
+template <class T, class Device>
+template <std::ranges::forward_range R>
+auto LoDTensor<T, Device>::from_nested(R const& lists) -> LoDTensor {
+    static_assert(std::ranges::range<std::ranges::range_value_t<R>>,
+                  "rowan::LoDTensor::from_nested: takes lists of lists");
+    std::vector<std::vector<std::int64_t>> lengths(detail::list_levels<R>);
+    std::vector<T> flat;
+    flatten(lists, lengths.data(), flat);
+    auto value = Tensor<T>::from_shape({flat.size()});
+    std::copy(flat.begin(), flat.end(), value.data());
+    return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+}
+
+template <class T, class Device>
+void LoDTensor<T, Device>::set_lod(Lod lod) {
+    LoDTensor(value_.share(), lod);
+    lod_ = std::move(lod);
+}
+
+template <class T, class Device>
+auto LoDTensor<T, Device>::share() const -> LoDTensor {
+    LoDTensor alias(value_.share());
+    alias.lod_ = lod_;
+    return alias;
+}
+
+template <class T, class Device>
+std::size_t LoDTensor<T, Device>::size() const {
+    if (!lod_.empty()) return lod_.sequences(0);
+    detail::check_rows("value", value_);
+    return value_.shape()[0];
+}
+
+template <class T, class Device>
+void LoDTensor<T, Device>::check() const {
+    if (lod_.empty()) return;
+    detail::check_rows("value", value_);
+    lod_.check_rows(value_.shape()[0]);
+}
+
+template <class T, class Device>
+template <class R>
+void LoDTensor<T, Device>::flatten(R const& lists, std::vector<std::int64_t>* lengths, std::vector<T>& flat) {
+    for (auto const& list : lists) {
+        lengths->push_back(static_cast<std::int64_t>(std::ranges::distance(list)));
+        if constexpr (detail::list_levels < R >> 1) {
+            flatten(list, lengths + 1, flat);
+        } else {
+            for (T x : list) flat.push_back(x);
+        }
+    }
+}
 
 ROWAN_TEMPLATE(class LoDTensor<float>)
 ROWAN_TEMPLATE(class LoDTensor<double>)
@@ -4144,12 +4224,7 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
     ///          IndexError if a row is not in [0, height)
     /// cost     O(n); the rows are copied, the value is taken over
-    SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
-        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-        check_value(value, rows.size());
-        detail::check_ids(Cpu{}, "rows", rows, height);
-        *this = SelectedRows(trusted{}, height, rows, std::move(value));
-    }
+    SelectedRows(Height height, Ids<> rows, Tensor<T> value);
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -4177,12 +4252,7 @@ public:
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
     /// cost     O(1)
-    shape_type shape() const {
-        if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        shape_type shape = value_.shape();
-        shape[0] = static_cast<std::size_t>(height_);
-        return shape;
-    }
+    shape_type shape() const;
 
     /// Are the rows ascending and unique?
     bool merged() const noexcept { return merged_; }
@@ -4190,24 +4260,12 @@ public:
     /// An alias: the same rows, with a value that sees the same elements.
     /// errors   std::bad_alloc
     /// cost     O(rows): their numbers are copied, elements are not
-    SelectedRows share() const {
-        SelectedRows alias;
-        alias.rows_ = rows_;
-        alias.height_ = height_;
-        alias.merged_ = merged_;
-        alias.value_ = value_.share();
-        return alias;
-    }
+    SelectedRows share() const;
 
     /// Elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 
-    void swap(SelectedRows& other) noexcept {
-        std::swap(height_, other.height_);
-        std::swap(merged_, other.merged_);
-        rows_.swap(other.rows_);
-        value_.swap(other.value_);
-    }
+    void swap(SelectedRows& other) noexcept;
 
     /// The same height, rows in the same order and equal values; not: the same tall tensor.
     friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
@@ -4217,13 +4275,7 @@ public:
     /// The rule of the constructor, asked again wherever a value is used.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
-    static void check_value(Tensor<T> const& value, std::size_t rows) {
-        if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        if (value.shape()[0] != rows) {
-            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                             std::to_string(rows) + ", the number of rows");
-        }
-    }
+    static void check_value(Tensor<T> const& value, std::size_t rows);
 
 private:
     friend struct detail::SelectedRowsAccess;
@@ -4241,6 +4293,49 @@ private:
     Tensor<std::int64_t> rows_;
     Tensor<T> value_;
 };
+
+template <class T>
+SelectedRows<T, Cpu>::SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    detail::check_ids(Cpu{}, "rows", rows, height);
+    *this = SelectedRows(trusted{}, height, rows, std::move(value));
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::share() const -> SelectedRows {
+    SelectedRows alias;
+    alias.rows_ = rows_;
+    alias.height_ = height_;
+    alias.merged_ = merged_;
+    alias.value_ = value_.share();
+    return alias;
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::check_value(Tensor<T> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
 
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;

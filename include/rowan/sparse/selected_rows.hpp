@@ -41,12 +41,7 @@ public:
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
     ///          IndexError if a row is not in [0, height)
     /// cost     O(n); the rows are copied, the value is taken over
-    SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
-        if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-        check_value(value, rows.size());
-        detail::check_ids(Cpu{}, "rows", rows, height);
-        *this = SelectedRows(trusted{}, height, rows, std::move(value));
-    }
+    SelectedRows(Height height, Ids<> rows, Tensor<T> value);
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -74,12 +69,7 @@ public:
     /// The shape of the tall tensor, [height, ...].
     /// errors   ShapeError if somebody gave the value rank 0
     /// cost     O(1)
-    shape_type shape() const {
-        if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        shape_type shape = value_.shape();
-        shape[0] = static_cast<std::size_t>(height_);
-        return shape;
-    }
+    shape_type shape() const;
 
     /// Are the rows ascending and unique?
     bool merged() const noexcept { return merged_; }
@@ -87,24 +77,12 @@ public:
     /// An alias: the same rows, with a value that sees the same elements.
     /// errors   std::bad_alloc
     /// cost     O(rows): their numbers are copied, elements are not
-    SelectedRows share() const {
-        SelectedRows alias;
-        alias.rows_ = rows_;
-        alias.height_ = height_;
-        alias.merged_ = merged_;
-        alias.value_ = value_.share();
-        return alias;
-    }
+    SelectedRows share() const;
 
     /// Elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 
-    void swap(SelectedRows& other) noexcept {
-        std::swap(height_, other.height_);
-        std::swap(merged_, other.merged_);
-        rows_.swap(other.rows_);
-        value_.swap(other.value_);
-    }
+    void swap(SelectedRows& other) noexcept;
 
     /// The same height, rows in the same order and equal values; not: the same tall tensor.
     friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
@@ -114,13 +92,7 @@ public:
     /// The rule of the constructor, asked again wherever a value is used.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
-    static void check_value(Tensor<T> const& value, std::size_t rows) {
-        if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-        if (value.shape()[0] != rows) {
-            throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                             std::to_string(rows) + ", the number of rows");
-        }
-    }
+    static void check_value(Tensor<T> const& value, std::size_t rows);
 
 private:
     friend struct detail::SelectedRowsAccess;
@@ -138,6 +110,49 @@ private:
     Tensor<std::int64_t> rows_;
     Tensor<T> value_;
 };
+
+template <class T>
+SelectedRows<T, Cpu>::SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    detail::check_ids(Cpu{}, "rows", rows, height);
+    *this = SelectedRows(trusted{}, height, rows, std::move(value));
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T>
+auto SelectedRows<T, Cpu>::share() const -> SelectedRows {
+    SelectedRows alias;
+    alias.rows_ = rows_;
+    alias.height_ = height_;
+    alias.merged_ = merged_;
+    alias.value_ = value_.share();
+    return alias;
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T>
+void SelectedRows<T, Cpu>::check_value(Tensor<T> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
 
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
