@@ -2450,7 +2450,7 @@ public:
     /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
     ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
     /// cost     one block for all offsets
-    Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+    Lod(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
     requires(!std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels) {
@@ -2465,9 +2465,7 @@ public:
     /// Takes the lengths of the sequences of each level.
     /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
     /// cost     one block for all offsets, and one pass
-    static Lod from_lengths(std::initializer_list<Ids<>> levels) {
-        return from_lengths(std::span(levels.begin(), levels.size()));
-    }
+    static Lod from_lengths(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
     static Lod from_lengths(R const& levels) {
@@ -2535,26 +2533,17 @@ public:
     /// cost     O(1)
     void check_rows(std::size_t rows) const;
 
-    friend bool operator==(Lod const& a, Lod const& b) noexcept {
-        return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
-    }
+    friend bool operator==(Lod const& a, Lod const& b) noexcept { return a.equals(b); }
 
     /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
-    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) {
-        char const* comma = "";
-        out << '{';
-        for (auto const offsets : lod.all()) {
-            out << std::exchange(comma, ", ") << '{';
-            for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
-            out << '}';
-        }
-        return out << '}';
-    }
+    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) { return lod.print(out); }
 
 private:
     friend struct detail::LodAccess;
 
     std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
+    bool equals(Lod const& other) const noexcept;
+    std::ostream& print(std::ostream& out) const;
 
     static void check(std::size_t level, std::span<std::int64_t const> offsets);
 
@@ -2625,6 +2614,7 @@ struct LodAccess {
 // rowan/sequence/lod_inl.hpp: definitions of rowan/sequence/lod.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0::detail {
 
@@ -2642,6 +2632,12 @@ ROWAN_FUNCTION Lod& Lod::operator=(Lod other) noexcept {
     levels_ = other.levels_;
     offsets_ = other.offsets_;
     return *this;
+}
+
+ROWAN_FUNCTION Lod::Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+
+ROWAN_FUNCTION Lod Lod::from_lengths(std::initializer_list<Ids<>> levels) {
+    return from_lengths(std::span(levels.begin(), levels.size()));
 }
 
 ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
@@ -2684,6 +2680,21 @@ ROWAN_FUNCTION Lod Lod::slice_levels(std::size_t begin, std::size_t end) const {
     std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
               offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
     return lod;
+}
+
+ROWAN_FUNCTION bool Lod::equals(Lod const& other) const noexcept {
+    return std::ranges::equal(all(), other.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
+}
+
+ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
+    char const* comma = "";
+    out << '{';
+    for (auto const offsets : all()) {
+        out << std::exchange(comma, ", ") << '{';
+        for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
+        out << '}';
+    }
+    return out << '}';
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
@@ -5714,6 +5725,10 @@ struct StepLayout {
     static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
+/// Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences of the level below `level`.
+void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
+             std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts);
+
 /// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
 /// unless an element is one row.
 template <class D>
@@ -5728,26 +5743,7 @@ std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& 
         return layout;
     }
     elements = StepMapAccess::host_elements(map);
-    std::span<std::int64_t const> const all(elements.data(), elements.size());
-    Elements const at(lod, map.level());
-    for (std::size_t l = below; l < lod.levels(); ++l) {
-        auto const offsets = lod[l];
-        auto& level = layout->levels.emplace_back();
-        level.begin.push_back(0);
-        for (std::size_t t = 0; t < map.steps(); ++t) {
-            std::int64_t end = 0;
-            level.offsets.push_back(0);
-            for (std::int64_t const e : all.subspan(static_cast<std::size_t>(starts[t]), map.step_size(t))) {
-                auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
-                for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
-                    level.offsets.push_back(end += offsets[q + 1] - offsets[q]);
-            }
-            level.begin.push_back(static_cast<std::int64_t>(level.offsets.size()));
-        }
-    }
-    row_starts.push_back(0);
-    for (std::int64_t const e : all) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
-    for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    lay_out(*layout, lod, map.level(), starts, {elements.data(), elements.size()}, row_starts);
     return layout;
 }
 
@@ -5795,6 +5791,31 @@ ROWAN_FUNCTION Lod StepLayout::lod(std::shared_ptr<StepLayout const> const& layo
                                   static_cast<std::size_t>(level.begin[t + 1] - level.begin[t]));
     }
     return LodAccess::make(layout, std::span(offsets.data(), layout->levels.size()));
+}
+
+ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
+                            std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts) {
+    Elements const at(lod, level);
+    for (std::size_t l = level + 1; l < lod.levels(); ++l) {
+        auto const offsets = lod[l];
+        auto& of_steps = layout.levels.emplace_back();
+        of_steps.begin.push_back(0);
+        for (std::size_t t = 0; t + 1 < starts.size(); ++t) {
+            auto const first = static_cast<std::size_t>(starts[t]),
+                       size = static_cast<std::size_t>(starts[t + 1]) - first;
+            std::int64_t end = 0;
+            of_steps.offsets.push_back(0);
+            for (std::int64_t const e : elements.subspan(first, size)) {
+                auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
+                for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
+                    of_steps.offsets.push_back(end += offsets[q + 1] - offsets[q]);
+            }
+            of_steps.begin.push_back(static_cast<std::int64_t>(of_steps.offsets.size()));
+        }
+    }
+    row_starts.push_back(0);
+    for (std::int64_t const e : elements) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
+    for (std::int64_t const i : starts) layout.rows.push_back(row_starts[static_cast<std::size_t>(i)]);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -8993,35 +9014,32 @@ private:
         for (Memory const& m : memories) want(*m.before);
         for (Variable const* v : outer) want(*v);
         maker.spread(order_);
-        std::unordered_set<Variable const*> loop, needed;
-        out_grad = &scope->new_var("", out->spec());
-        rows_.insert(out_grad);
+        out_grad = new_gradient(*out);
         maker.add(*out, *out_grad);
         for (Memory& m : memories) {
-            m.after_grad = &scope->new_var("", m.after->spec());
-            rows_.insert(m.after_grad);
-            loop.insert(m.after_grad);
+            m.after_grad = new_gradient(*m.after);
             maker.add(*m.after, *m.after_grad);
         }
-        std::size_t const first = scope->operators().size();
-        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
-        for (Memory& m : memories) {
-            m.before_grad = maker.gradient(*m.before);
-            if (m.before_grad != nullptr) needed.insert(m.before_grad);
-        }
+        std::size_t const first = operators();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+        for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::vector<Operator*> made;
-        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
         std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
         for (Variable const* v : of_a_step_) {
             for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
         }
-        backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
-        auto order = order_;
-        order.insert(order.end(), made.begin(), made.end());
-        name_and_count(order);
+        finish_backward(first, stepwise);
     }
+
+    // A gradient that has a row for each sequence of the step.
+    Variable* new_gradient(Variable const& of);
+
+    // How many the scope has.
+    std::size_t operators() const;
+
+    // From operator number `first` of the scope on they are those of the backward pass.
+    void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
     static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
@@ -9054,6 +9072,7 @@ private:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <ranges>
 
 namespace rowan::inline v0::detail {
 
@@ -9086,6 +9105,28 @@ ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
             : of_a_step_.contains(&v) ? Place::of_a_step
                                       : Place::whole,
             number_.at(&v)};
+}
+
+ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
+    Variable& made = scope->new_var("", of.spec());
+    rows_.insert(&made);
+    return &made;
+}
+
+ROWAN_FUNCTION std::size_t StepNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
+    std::unordered_set<Variable const*> loop, needed;
+    for (Memory const& m : memories) {
+        loop.insert(m.after_grad);
+        if (m.before_grad != nullptr) needed.insert(m.before_grad);
+    }
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
 }
 
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
@@ -9801,19 +9842,18 @@ private:
             s.after_grad = &scope->new_var("", s.after->spec());
             maker.add(*s.after, *s.after_grad);
         }
-        std::size_t const first = scope->operators().size();
-        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
+        std::size_t const first = operators();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (State& s : states) s.before_grad = maker.gradient(*s.before);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::vector<Operator*> made;
-        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
-        auto order = order_;
-        order.insert(order.end(), made.begin(), made.end());
-        name_and_count(order);
-        for (Operator const* op : made) back.push_back(places_of(*op));
-        has_backward = true;
-        find_uses();
+        finish_backward(first);
     }
+
+    // How many the scope has.
+    std::size_t operators() const;
+
+    // From operator number `first` of the scope on they are those of the backward pass.
+    void finish_backward(std::size_t first);
 
     void add_outer(Variable& v);
 
@@ -9835,6 +9875,7 @@ private:
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
@@ -9859,6 +9900,19 @@ ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
         return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+}
+
+ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
+    for (Operator const* op : made) back.push_back(places_of(*op));
+    has_backward = true;
+    find_uses();
 }
 
 ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {

@@ -6,7 +6,6 @@
 #include <rowan/graph/scope.hpp>
 
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -80,19 +79,18 @@ private:
             s.after_grad = &scope->new_var("", s.after->spec());
             maker.add(*s.after, *s.after_grad);
         }
-        std::size_t const first = scope->operators().size();
-        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
+        std::size_t const first = operators();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (State& s : states) s.before_grad = maker.gradient(*s.before);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::vector<Operator*> made;
-        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
-        auto order = order_;
-        order.insert(order.end(), made.begin(), made.end());
-        name_and_count(order);
-        for (Operator const* op : made) back.push_back(places_of(*op));
-        has_backward = true;
-        find_uses();
+        finish_backward(first);
     }
+
+    // How many the scope has.
+    std::size_t operators() const;
+
+    // From operator number `first` of the scope on they are those of the backward pass.
+    void finish_backward(std::size_t first);
 
     void add_outer(Variable& v);
 

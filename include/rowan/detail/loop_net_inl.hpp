@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
@@ -29,6 +30,19 @@ ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
         return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
     std::size_t const n = number_.at(&v);
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+}
+
+ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
+    for (Operator const* op : made) back.push_back(places_of(*op));
+    has_backward = true;
+    find_uses();
 }
 
 ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {

@@ -6,7 +6,6 @@
 #include <rowan/graph/scope.hpp>
 
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -94,35 +93,32 @@ private:
         for (Memory const& m : memories) want(*m.before);
         for (Variable const* v : outer) want(*v);
         maker.spread(order_);
-        std::unordered_set<Variable const*> loop, needed;
-        out_grad = &scope->new_var("", out->spec());
-        rows_.insert(out_grad);
+        out_grad = new_gradient(*out);
         maker.add(*out, *out_grad);
         for (Memory& m : memories) {
-            m.after_grad = &scope->new_var("", m.after->spec());
-            rows_.insert(m.after_grad);
-            loop.insert(m.after_grad);
+            m.after_grad = new_gradient(*m.after);
             maker.add(*m.after, *m.after_grad);
         }
-        std::size_t const first = scope->operators().size();
-        for (Operator* const op : order_ | std::views::reverse) maker.differentiate(*op);
-        for (Memory& m : memories) {
-            m.before_grad = maker.gradient(*m.before);
-            if (m.before_grad != nullptr) needed.insert(m.before_grad);
-        }
+        std::size_t const first = operators();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+        for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::vector<Operator*> made;
-        for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
         std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
         for (Variable const* v : of_a_step_) {
             for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
         }
-        backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
-        auto order = order_;
-        order.insert(order.end(), made.begin(), made.end());
-        name_and_count(order);
+        finish_backward(first, stepwise);
     }
+
+    // A gradient that has a row for each sequence of the step.
+    Variable* new_gradient(Variable const& of);
+
+    // How many the scope has.
+    std::size_t operators() const;
+
+    // From operator number `first` of the scope on they are those of the backward pass.
+    void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
     static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 

@@ -5,6 +5,7 @@
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
+#include <ranges>
 
 namespace rowan::inline v0::detail {
 
@@ -37,6 +38,28 @@ ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
             : of_a_step_.contains(&v) ? Place::of_a_step
                                       : Place::whole,
             number_.at(&v)};
+}
+
+ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
+    Variable& made = scope->new_var("", of.spec());
+    rows_.insert(&made);
+    return &made;
+}
+
+ROWAN_FUNCTION std::size_t StepNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
+    std::unordered_set<Variable const*> loop, needed;
+    for (Memory const& m : memories) {
+        loop.insert(m.after_grad);
+        if (m.before_grad != nullptr) needed.insert(m.before_grad);
+    }
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
 }
 
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {

@@ -49,6 +49,10 @@ struct StepLayout {
     static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
+/// Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences of the level below `level`.
+void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
+             std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts);
+
 /// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
 /// unless an element is one row.
 template <class D>
@@ -63,26 +67,7 @@ std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& 
         return layout;
     }
     elements = StepMapAccess::host_elements(map);
-    std::span<std::int64_t const> const all(elements.data(), elements.size());
-    Elements const at(lod, map.level());
-    for (std::size_t l = below; l < lod.levels(); ++l) {
-        auto const offsets = lod[l];
-        auto& level = layout->levels.emplace_back();
-        level.begin.push_back(0);
-        for (std::size_t t = 0; t < map.steps(); ++t) {
-            std::int64_t end = 0;
-            level.offsets.push_back(0);
-            for (std::int64_t const e : all.subspan(static_cast<std::size_t>(starts[t]), map.step_size(t))) {
-                auto const last = static_cast<std::size_t>(at.begin(l, e + 1));
-                for (auto q = static_cast<std::size_t>(at.begin(l, e)); q < last; ++q)
-                    level.offsets.push_back(end += offsets[q + 1] - offsets[q]);
-            }
-            level.begin.push_back(static_cast<std::int64_t>(level.offsets.size()));
-        }
-    }
-    row_starts.push_back(0);
-    for (std::int64_t const e : all) row_starts.push_back(row_starts.back() + at.row(e + 1) - at.row(e));
-    for (std::int64_t const i : starts) layout->rows.push_back(row_starts[static_cast<std::size_t>(i)]);
+    lay_out(*layout, lod, map.level(), starts, {elements.data(), elements.size()}, row_starts);
     return layout;
 }
 

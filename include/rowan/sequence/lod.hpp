@@ -6,7 +6,6 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/checked.hpp>
 
-#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -69,7 +68,7 @@ public:
     /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
     ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
     /// cost     one block for all offsets
-    Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+    Lod(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
     requires(!std::same_as<std::remove_cvref_t<R>, Lod>) explicit Lod(R const& levels) {
@@ -84,9 +83,7 @@ public:
     /// Takes the lengths of the sequences of each level.
     /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
     /// cost     one block for all offsets, and one pass
-    static Lod from_lengths(std::initializer_list<Ids<>> levels) {
-        return from_lengths(std::span(levels.begin(), levels.size()));
-    }
+    static Lod from_lengths(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
     static Lod from_lengths(R const& levels) {
@@ -154,26 +151,17 @@ public:
     /// cost     O(1)
     void check_rows(std::size_t rows) const;
 
-    friend bool operator==(Lod const& a, Lod const& b) noexcept {
-        return std::ranges::equal(a.all(), b.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
-    }
+    friend bool operator==(Lod const& a, Lod const& b) noexcept { return a.equals(b); }
 
     /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
-    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) {
-        char const* comma = "";
-        out << '{';
-        for (auto const offsets : lod.all()) {
-            out << std::exchange(comma, ", ") << '{';
-            for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
-            out << '}';
-        }
-        return out << '}';
-    }
+    friend std::ostream& operator<<(std::ostream& out, Lod const& lod) { return lod.print(out); }
 
 private:
     friend struct detail::LodAccess;
 
     std::span<std::span<std::int64_t const> const> all() const noexcept { return {offsets_.data(), levels_}; }
+    bool equals(Lod const& other) const noexcept;
+    std::ostream& print(std::ostream& out) const;
 
     static void check(std::size_t level, std::span<std::int64_t const> offsets);
 

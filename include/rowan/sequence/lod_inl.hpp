@@ -4,6 +4,7 @@
 #include <rowan/sequence/lod.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0::detail {
 
@@ -21,6 +22,12 @@ ROWAN_FUNCTION Lod& Lod::operator=(Lod other) noexcept {
     levels_ = other.levels_;
     offsets_ = other.offsets_;
     return *this;
+}
+
+ROWAN_FUNCTION Lod::Lod(std::initializer_list<Ids<>> levels) : Lod(std::span(levels.begin(), levels.size())) {}
+
+ROWAN_FUNCTION Lod Lod::from_lengths(std::initializer_list<Ids<>> levels) {
+    return from_lengths(std::span(levels.begin(), levels.size()));
 }
 
 ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
@@ -63,6 +70,21 @@ ROWAN_FUNCTION Lod Lod::slice_levels(std::size_t begin, std::size_t end) const {
     std::copy(offsets_.begin() + static_cast<std::ptrdiff_t>(begin),
               offsets_.begin() + static_cast<std::ptrdiff_t>(end), lod.offsets_.begin());
     return lod;
+}
+
+ROWAN_FUNCTION bool Lod::equals(Lod const& other) const noexcept {
+    return std::ranges::equal(all(), other.all(), [](auto x, auto y) { return std::ranges::equal(x, y); });
+}
+
+ROWAN_FUNCTION std::ostream& Lod::print(std::ostream& out) const {
+    char const* comma = "";
+    out << '{';
+    for (auto const offsets : all()) {
+        out << std::exchange(comma, ", ") << '{';
+        for (std::size_t i = 0; i < offsets.size(); ++i) out << (i == 0 ? "" : ", ") << offsets[i];
+        out << '}';
+    }
+    return out << '}';
 }
 
 ROWAN_FUNCTION void Lod::check_level(std::size_t level) const {
