@@ -1,6 +1,7 @@
 // rowan/compiled.cpp: the compiled library as one source, but for what needs nanopb (rowan/compiled/io.cpp), for a build without CMake:
 //     g++ -std=c++20 -O2 -fopenmp -DROWAN_COMPILED -I include include/rowan/compiled.cpp app.cpp
 #define ROWAN_COMPILING_OPERATORS
+#include <rowan/compiled/containers.cpp>
 #include <rowan/compiled/nets.cpp>
 #include <rowan/compiled/operators_double.cpp>
 #include <rowan/compiled/operators_float.cpp>

@@ -328,4 +328,6 @@ std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
     return typename detail::program_reader<Ops, Device, Dtypes>::type(program).read(scope);
 }
 
+ROWAN_TEMPLATE(std::vector<Variable*> from_program<forward_ops, dtypes<float>, Cpu>(ProgramDesc const&, Scope&))
+
 }  // namespace rowan::inline v0

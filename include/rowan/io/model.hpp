@@ -46,6 +46,13 @@ struct LoadOptions {
 
 namespace detail {
 
+template <class Dtypes>
+struct first_of;
+template <class T, class... More>
+struct first_of<dtypes<T, More...>> {
+    using type = T;
+};
+
 /// The parameters of a net by the names that follow from the net alone.
 std::map<std::string, Variable*> parameters_of(Variable& predict);
 
@@ -151,7 +158,8 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
 /// errors   as above; GraphError if the file has no program, or one that does not fit together: see from_program
 /// cost     one read of the file, but of elements that are mapped; and from_program
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
-auto load_model(std::string const& path, LoadOptions const& options = {}) {
+LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
+                                                                        LoadOptions const& options = {}) {
     return [&]<class T, class... More>(dtypes<T, More...>) {
         CheckpointFile const file(path);
         detail::expect_whole(file);
@@ -202,6 +210,11 @@ Parameters load_parameters(std::string const& path, LoadOptions const& options =
     parameters.steps = steps.data()[0];
     return parameters;
 }
+
+ROWAN_TEMPLATE(LoadedModel<float> load_model<forward_ops, dtypes<float>, Cpu>(std::string const&, LoadOptions const&))
+ROWAN_TEMPLATE(Parameters load_model(layer::Var<float> const&, std::string const&))
+ROWAN_TEMPLATE(void save_model<forward_ops>(layer::Var<float> const&, Parameters const&, std::string const&))
+ROWAN_TEMPLATE(Parameters load_parameters<>(std::string const&, LoadOptions const&))
 
 }  // namespace rowan::inline v0
 

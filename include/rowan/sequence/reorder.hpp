@@ -75,4 +75,13 @@ Tensor<T, Device> reorder_grad(Tensor<T, Device> const& out_grad, StepMap<Device
     return reorder_grad(Device{}, out_grad, map);
 }
 
+ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<float> reorder_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
+
 }  // namespace rowan::inline v0

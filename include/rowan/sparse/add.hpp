@@ -83,4 +83,11 @@ Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const&
     return add(Device{}, dense, g);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu, SelectedRows<double> const&, Tensor<double> const&))
+
 }  // namespace rowan::inline v0

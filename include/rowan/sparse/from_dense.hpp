@@ -68,4 +68,7 @@ SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double thresh
     return from_dense(Device{}, dense, threshold);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu, Tensor<float> const&, double))
+ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, double))
+
 }  // namespace rowan::inline v0

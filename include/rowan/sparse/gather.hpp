@@ -71,4 +71,9 @@ Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Id
     return gather(Device{}, table, ids);
 }
 
+ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0

@@ -79,4 +79,7 @@ SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids,
     return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu, Ids<>, Tensor<float>, Height, std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu, Ids<>, Tensor<double>, Height, std::optional<std::int64_t>))
+
 }  // namespace rowan::inline v0

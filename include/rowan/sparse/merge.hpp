@@ -84,4 +84,13 @@ void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Sel
     merge_into(Device{}, plan, value, out);
 }
 
+ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, RowPlan<> const&, Tensor<double> const&))
+
 }  // namespace rowan::inline v0

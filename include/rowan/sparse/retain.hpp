@@ -41,4 +41,7 @@ SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_ident
     return retain(Device{}, g, rows);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0

@@ -64,4 +64,9 @@ void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
     scatter_add(Device{}, dst, g);
 }
 
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, Ids<>, Tensor<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, Ids<>, Tensor<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, SelectedRows<double> const&))
+
 }  // namespace rowan::inline v0

@@ -66,4 +66,11 @@ void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device
     sgd(Device{}, plan, param, value, learning_rate);
 }
 
+ROWAN_TEMPLATE(void sgd(Cpu, Tensor<float>&, SelectedRows<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu, Tensor<double>&, SelectedRows<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
+
 }  // namespace rowan::inline v0

@@ -66,4 +66,7 @@ std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std
     return split(Device{}, g, heights);
 }
 
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0

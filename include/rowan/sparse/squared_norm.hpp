@@ -92,4 +92,11 @@ detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
     return squared_norm(Device{}, g);
 }
 
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
+
 }  // namespace rowan::inline v0

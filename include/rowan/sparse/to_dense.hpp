@@ -23,4 +23,7 @@ Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
     return to_dense(Device{}, g);
 }
 
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu, SelectedRows<double> const&))
+
 }  // namespace rowan::inline v0
