@@ -8037,6 +8037,11 @@ Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Id
     return gather(Device{}, table, ids);
 }
 
+ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0
 
 // rowan/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
@@ -8221,6 +8226,11 @@ template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
     scatter_add(Device{}, dst, g);
 }
+
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, Ids<>, Tensor<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, Ids<>, Tensor<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -12999,6 +13009,13 @@ Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const&
     return add(Device{}, dense, g);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu, SelectedRows<double> const&, Tensor<double> const&))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/add.hpp: add, the sum of two tensors, dense or row-sparse.
@@ -13526,6 +13543,15 @@ template <class T, class Device>
 void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
     merge_into(Device{}, plan, value, out);
 }
+
+ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, RowPlan<> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -15148,6 +15174,9 @@ SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids,
     return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu, Ids<>, Tensor<float>, Height, std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu, Ids<>, Tensor<double>, Height, std::optional<std::int64_t>))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
@@ -16219,6 +16248,13 @@ void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, De
     adagrad(Device{}, plan, param, moment, value, options);
 }
 
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
@@ -16329,6 +16365,13 @@ void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Devic
           Tensor<G, Device> const& value, AdamOptions options = {}) {
     adam(Device{}, plan, param, moment1, moment2, value, options);
 }
+
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdamOptions))
 
 }  // namespace rowan::inline v0
 
@@ -16448,6 +16491,13 @@ void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Devic
     ftrl(Device{}, plan, param, squared, linear, value, options);
 }
 
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
@@ -16555,6 +16605,13 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
               Tensor<G, Device> const& value, MomentumOptions options = {}) {
     momentum(Device{}, plan, param, velocity, value, options);
 }
+
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
 
 }  // namespace rowan::inline v0
 
@@ -16719,6 +16776,13 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, RmspropOptions))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
@@ -16828,6 +16892,13 @@ void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tens
     rowwise_adagrad(Device{}, plan, param, moment, value, options);
 }
 
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
@@ -16909,6 +16980,13 @@ template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
     sgd(Device{}, plan, param, value, learning_rate);
 }
+
+ROWAN_TEMPLATE(void sgd(Cpu, Tensor<float>&, SelectedRows<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu, Tensor<double>&, SelectedRows<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
 
 }  // namespace rowan::inline v0
 
@@ -17279,6 +17357,13 @@ template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
     return squared_norm(Device{}, g);
 }
+
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -19343,6 +19428,9 @@ std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std
     return split(Device{}, g, heights);
 }
 
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0
 
 // rowan/op/split.hpp: split, a tensor cut along one axis.
@@ -20858,6 +20946,15 @@ Tensor<T, Device> reorder_grad(Tensor<T, Device> const& out_grad, StepMap<Device
     return reorder_grad(Device{}, out_grad, map);
 }
 
+ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<float> reorder_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<float> reorder_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(LoDTensor<double> reorder_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&))
+ROWAN_TEMPLATE(Tensor<double> reorder_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&))
+
 }  // namespace rowan::inline v0
 
 // rowan/sequence/sequence_concat.hpp: sequence_concat, sequences of several batches joined one by one.
@@ -21622,6 +21719,15 @@ LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<D
     return shrink_grad(Device{}, out_grad, map, t, x_lod);
 }
 
+ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))
+ROWAN_TEMPLATE(LoDTensor<float> shrink(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t))
+ROWAN_TEMPLATE(Tensor<float> shrink_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
+ROWAN_TEMPLATE(LoDTensor<float> shrink_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+ROWAN_TEMPLATE(Tensor<double> shrink(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t))
+ROWAN_TEMPLATE(LoDTensor<double> shrink(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t))
+ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
+ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/from_dense.hpp: from_dense, the rows of a tensor that are not zero.
@@ -21680,6 +21786,9 @@ SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double thresh
     return from_dense(Device{}, dense, threshold);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu, Tensor<float> const&, double))
+ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, double))
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/retain.hpp: retain, the part of a gradient that falls on given rows.
@@ -21713,6 +21822,9 @@ SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_ident
     return retain(Device{}, g, rows);
 }
 
+ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids<>))
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/to_dense.hpp: to_dense, the tall tensor that some rows stand for.
@@ -21735,6 +21847,9 @@ template <class T, class Device>
 Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
     return to_dense(Device{}, g);
 }
+
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
