@@ -10,6 +10,8 @@
 #include <iterator>
 #include <string>
 
+namespace test_net_model {
+
 namespace {
 
 using namespace nets;
@@ -115,3 +117,5 @@ TEMPLATE_TEST_CASE("all that training on a device gave is saved, and goes on els
         for (auto const& [name, value] : expected) CHECK(device::same_bits(got.at(name), value));
     });
 }
+
+}  // namespace test_net_model

@@ -3,6 +3,8 @@
 
 #include <tuple>
 
+namespace test_net_sequences {
+
 namespace {
 
 using namespace nets;
@@ -140,3 +142,5 @@ TEMPLATE_TEST_CASE("dropout on a device hides what it hides on the host", "[thru
     };
     check_same<TestType>(of(std::type_identity<TestType>{}), of(std::type_identity<Cpu>{}));
 }
+
+}  // namespace test_net_sequences

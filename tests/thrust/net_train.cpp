@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+namespace test_net_train {
+
 namespace {
 
 using namespace nets;
@@ -111,3 +113,5 @@ TEMPLATE_TEST_CASE("gradients are clipped and rates follow a schedule on a devic
     same(layer::ClipByNorm{.max_norm = 0.1});
     same(layer::ClipByValue{.min = -0.1, .max = 0.1});
 }
+
+}  // namespace test_net_train
