@@ -1,12 +1,42 @@
 #!/usr/bin/env bash
-# tests/gloss_classifier.sh PROGRAM [FOLDER]: what the gloss classifier accepts, refuses, learns and prints. It writes
-# only to FOLDER, or to a temporary one. What this machine cannot do is named in a line that begins with SKIPPED.
+# tests/gloss_classifier.sh [--short] PROGRAM [FOLDER]: what the gloss classifier accepts, refuses, learns and prints; --short with 2,000 of
+# WordNet's sentences, not all. It writes only to FOLDER, or to a temporary one. What this machine cannot do is named in a line that begins
+# with SKIPPED.
+# tests/gloss_classifier.sh --same PROGRAM PROGRAM: two programs print the same of those 2,000.
 set -euo pipefail
+how=
+if [[ $1 == --* ]]; then
+    how=$1
+    shift
+fi
 gru=$(realpath "$1")
+if [[ $how == --same ]]; then
+    other=$(realpath "$2")
+    set -- "$1"
+fi
 folder=${2:-$(mktemp -d)}
 if (($# < 2)); then trap 'rm -rf "$folder"' EXIT; fi
 mkdir -p "$folder"
 cd "$folder"
+
+# The first 500 sentences of each part of WordNet.
+first_2000() {
+    mkdir -p first
+    local part
+    for part in noun verb adj adv; do awk '/^  / || ++n <= 500' "/usr/share/wordnet/data.$part" >"first/data.$part"; done
+}
+if [[ $how == --same ]]; then
+    first_2000
+    for model in bag gru; do
+        for each in "$gru" "$other"; do
+            "$each" --model $model --wordnet first --epochs 2 --dim 16 --classify 'a large wild cat with stripes' </dev/null |
+                grep -v tokens/s >"$model.$([[ $each == "$gru" ]] && echo one || echo other)"
+        done
+        diff $model.one $model.other
+        grep checksum $model.one
+    done
+    exit
+fi
 program=$PWD/bag # the first model, unless it says otherwise
 printf '#!/usr/bin/env bash\nexec %q --model bag "$@"\n' "$gru" >"$program"
 chmod +x "$program"
@@ -140,7 +170,18 @@ else
 fi
 
 # The main job: WordNet.
-if [[ -r /usr/share/wordnet/data.noun ]]; then
+if [[ -r /usr/share/wordnet/data.noun && $how == --short ]]; then
+    first_2000
+    for model in bag gru; do
+        for threads in 1 2; do
+            "$gru" --model $model --wordnet first --threads $threads --epochs 2 --dim 16 --classify 'a large wild cat with stripes' \
+                >$model.$threads </dev/null
+        done
+        must "$model: --threads 1 and 2 differ" diff <(grep -v tokens/s $model.1) <(grep -v tokens/s $model.2)
+        must "$model: counts" grep -qE '^[0-9]+ training and [0-9]+ test sentences' $model.1
+    done
+    cat bag.1 gru.1
+elif [[ -r /usr/share/wordnet/data.noun ]]; then
     at_least() { awk -v got="$1" -v want="$2" 'BEGIN { exit !(got >= want) }'; }
     learns() { # SEED THREADS
         local log=wordnet_$1_$2.txt epoch
