@@ -97,7 +97,8 @@ class Runner:
             print(f"[{self.done}/{self.total}] {test.name}{slow}{mark}", flush=True)
 
     def start(self, command, test, **more):
-        environment = dict(os.environ, **dict(one.split("=", 1) for one in test.environment))
+        environment = dict({"OMP_WAIT_POLICY": "passive"}, **os.environ)  # others run on these cores
+        environment.update(one.split("=", 1) for one in test.environment)
         child = subprocess.Popen(command, cwd=test.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  text=True, errors="replace", start_new_session=True, env=dict(environment, **more))
         self.children.add(child)
