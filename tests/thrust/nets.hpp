@@ -21,6 +21,7 @@
 #include <rowan/thrust/cublas.hpp>
 #define ROWAN_NET_DEVICES rowan::Cuda
 #else
+#include <thrust/system/cpp/execution_policy.h>
 #define ROWAN_NET_DEVICES rowan::ThrustDevice<thrust::cpp::tag>
 #endif
 
