@@ -87,6 +87,12 @@ void check_same(Values const& of_device, Values const& of_host) {
     }
 }
 
+/// For parameters of float alone: one for double, too, would take long to compile.
+template <class D>
+layer::OptimizerOn<D> ada_grad() {
+    return {layer::AdaGrad{.learning_rate = 0.1}, rowan::dtypes<float>{}};
+}
+
 struct Result {
     std::vector<double> costs;
     Values parameters;
