@@ -85,9 +85,10 @@ SelectedRows<T> gradient(std::int64_t height, std::size_t n, Shape const& row_sh
     return SelectedRows<T>(height, rows, wild<T>(shape, seed + 1));
 }
 
-// Calls f with gradients of the sizes at which a loop over registers, blocks or threads changes its ways.
+// Calls f with gradients of the sizes at which a loop over registers or blocks changes its ways, and unless `large` is false of those at which
+// one over threads does.
 template <class T, class F>
-void for_sizes(F const& f) {
+void for_sizes(F const& f, bool large = true) {
     auto const call = [&](std::int64_t height, std::size_t n, Shape const& shape) {
         auto const g = gradient<T>(height, n, shape, n + 1);
         CAPTURE(g.height(), n, g.row_size(), shape.size());
@@ -103,6 +104,7 @@ void for_sizes(F const& f) {
     }
     for (Shape const& shape : {Shape{}, Shape{3, 2}, Shape{2, 1, 3}}) call(9, 70, shape);
     call(0, 0, {3});
+    if (!large) return;
     call(50, 1'100, {256});   // more than 2^18 elements: several threads, which share the columns of rows as wide as this
     call(1000, 30'000, {9});  // the row in the middle is heavy: more than one thread sums it
 }

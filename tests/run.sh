@@ -1,39 +1,48 @@
 #!/usr/bin/env bash
-# tests/run.sh [CHECK...]: installs what is missing from Debian's packages, then builds and runs the checks named, or all of them.
-#   gcc       the tests with g++, Release, warnings are errors, and the compile-time budget
-#   clang     the tests and the examples with clang 16 under the address and undefined-behavior sanitizers, warnings are errors
-#   threads   under clang 16's thread sanitizer, tests and examples with the single header alone, for which it is precompiled
-#   single    the single header is current, compiles and links as C++ and as CUDA, and is enough for the examples; its generator, on small trees
-#   fuzz      every fuzz target for 20 seconds from its corpus, under the sanitizers of the check clang
-#   headers   every public header compiled alone, and two files that include everything linked
-#   cuda      the headers and the tests for CUDA with nvcc; what runs on a GPU where there is one
-#   static    programs of static_asserts
-#   fail      programs that must not compile, with the sentence that the compiler must print
-#   docs      Doxygen's pages, in build/docs/html, without a warning; and every function says what it costs and throws
-#   consume   programs that use rowan in each of the ways that the README shows, the ways that are refused, and what a small program costs
-#   demo      examples/demo.sh, whose program is built for this processor, gives the numbers of the program that gcc built
-#   conan     Conan, from PyPI, makes the package over Debian's packages, with no remote, and two projects use it
-#   matrix    programs that use all parts but devices, with each compiler and each version of xtensor, Catch2 and nanopb that is here
-# And one that is run only when it is named, as it downloads 200 MB:
-#   paddle    streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle
-# What this machine cannot do is skipped by name and not counted. The last line counts the tests of all checks.
+# tests/run.sh                      the quick check: what one runs after every change
+# tests/run.sh full                 the rest of what every change must pass
+# tests/run.sh nightly              what takes hours
+# tests/run.sh ROOM [WORD...]       the tests of a folder, or those with all the words in their names, or as tags, or as names of their files
+# tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, tsan, cuda, release
+# tests/run.sh CHECK...             the checks named, of which quick, full and nightly are made; tests/README.md lists them
+# Installs what is missing from Debian's packages. What this machine cannot do is skipped by name and not counted. The last line counts the
+# tests of all checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
 source tests/consume/conan/check.sh
 source tests/matrix.sh
 
-all=(gcc clang threads single fuzz headers cuda static fail docs consume demo conan matrix)
-if (($# == 0)); then set -- "${all[@]}"; fi
-checks=" $* "
-for check in "$@"; do
-    if [[ " ${all[*]} paddle " != *" $check "* ]]; then
-        echo "tests/run.sh has no check '$check', only ${all[*]} paddle" >&2
-        exit 2
-    fi
-done
+folders=(core sparse sequence op graph layer io dtypes exceptions)
+quick_rooms=("${folders[@]}" static example files)
+gcc_rooms=(thrust native blas serial descriptors checkpoints python single carries fail cost)
+rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
+full=(docs headers gcc clang fuzz threads cuda consume demo conan)
+nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
+all=(quick full nightly "${full[@]}" "${nightly[@]}" single static fail cost)
+builds=(gcc clang tsan cuda release)
 
-install_missing "${packages_test[@]}" || echo "Going on with what there is." >&2
+among() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD LIST...
+checks=("$@")
+build= room=
+if (($# == 0)); then checks=(quick); fi
+if (($# > 1)) && among "$1" "${builds[@]}" && among "$2" "${rooms[@]}"; then
+    build=$1
+    shift
+fi
+for check in "${checks[@]}"; do
+    if [[ -n $build ]] || ! among "$check" "${all[@]}"; then room=${1-}; fi
+done
+if [[ -n $room ]] && ! among "$room" "${rooms[@]}"; then
+    echo "tests/run.sh has no check and no room '$room'. Checks: ${all[*]}. Rooms: ${rooms[*]}" >&2
+    exit 2
+fi
+
+packages=("${packages_test[@]}")
+if [[ ${checks[*]} == quick || -z $build ]] && among "${room:-core}" "${quick_rooms[@]}" && [[ -n $room || ${checks[*]} == quick ]]; then
+    packages=("${packages_quick[@]}")
+fi
+install_missing "${packages[@]}" || echo "Going on with what there is." >&2
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
 export CCACHE_SLOPPINESS=pch_defines,time_macros # without which ccache keeps nothing that has a precompiled header
 jobs=$(nproc)
@@ -41,6 +50,7 @@ total=0
 failed=0
 bad=()
 skipped=()
+parts=()
 
 # skip NAME REASON: says what is not run, now and at the end.
 skip() {
@@ -59,118 +69,110 @@ has() {
     done
 }
 
-# count CHECK FAILED TOTAL: adds to what the last line says.
+# count CHECK FAILED TOTAL [HOW TO RUN IT AGAIN]: adds to what the last line says.
 count() {
     failed=$((failed + $2))
     total=$((total + $3))
-    if (($2 > 0)); then bad+=("$1"); fi
+    if (($2 > 0)); then bad+=("$1${4:+    $4}"); fi
 }
 
-# skipped_tests PRESET CHECK: what the tests that have just run say that they skipped.
-skipped_tests() {
-    local line
-    while read -r line; do skipped+=("$2 ($1): $line"); done < \
-        <(sed -nE 's/^ *SKIPPED (.+: .+)/\1/p' "build/$1/Testing/Temporary/LastTest.log" | sort -u)
-}
-
-# run CHECK PRESET TARGET [ctest argument...]: configures, builds TARGET (none: nothing), runs the tests. A build that fails counts as one test.
-run() {
-    local preset=$2 log=build/$2/$1.log start=$SECONDS numbers failures
-    echo "== $1: $preset"
-    mkdir -p "build/$preset"
-    if { cmake --preset "$preset" --log-level=NOTICE &&
-        { [[ $3 == none ]] || cmake --build --preset "$preset" --target "$3" -j "$jobs" -- -k 0; }; } 2>&1 |
-        tee "$log"; then
-        ctest --preset "$preset" --no-tests=error --timeout 600 -j "$jobs" "${@:4}" | tee "$log" || true
-        skipped_tests "$preset" "$1"
-        numbers=$(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log" | tail -n 1)
-        failures=$(sed -n '/^The following tests FAILED:/,/^Errors while/p' "$log" | grep -E '^\s*[0-9]+ - ' | head -n 20 || true)
-        total=$((total - $(grep -cF '***Skipped' "$log" || true))) # ctest counts them as passed
-    else
-        failures="does not build
-$(grep -E 'error:|^CMake Error' "$log" | head -n 20 || true)"
+# configure CHECK BUILD
+configure() {
+    if ! cmake --preset "$2" --log-level=NOTICE >"build/$2.log" 2>&1; then
+        cat "build/$2.log"
+        count "$1: CMake ends with an error" 1 1
+        return 1
     fi
-    count "$1 ($preset)${failures:+: $failures}" ${numbers:-1 1}
-    echo "== $1: $preset took $((SECONDS - start)) s"
+    grep -A 5 '^CMake Warning' "build/$2.log" || true
 }
 
-# both CHECK TARGET [ctest argument...]: the same with both compilers.
-both() {
-    if has "$1 with g++" g++; then run "$1" gcc "${@:2}"; fi
-    if has "$1 with clang" clang++-16; then run "$1" clang "${@:2}"; fi
+# run CHECK BUILD ROOMS [WORD...]: builds and runs the tests of the rooms that have all the words.
+run() {
+    local log=build/$2.results kind one again again_build=" $2"
+    if [[ $2 == gcc ]]; then again_build=; fi
+    echo "== $1"
+    mkdir -p build
+    configure "$1" "$2" || return 0
+    : >"$log"
+    python3 tests/cases.py "build/$2" --rooms $3 --words "${@:4}" --jobs "$jobs" --log "$log" --again "bash tests/run.sh$again_build" || true
+    if [[ ! -s $log ]]; then count "$1: nothing was run" 1 1; fi
+    while IFS=$'\t' read -r kind one again; do
+        case $kind in
+            total) total=$((total + one)) ;;
+            failed) count "$one" 1 0 "$again" ;;
+            skipped) skipped+=("$one") ;;
+        esac
+    done <"$log"
 }
 
-own=(-LE '^(headers|static|fail|single)$') # what has no check of its own
-
-gcc() {
-    has gcc g++ || return 0
-    run gcc gcc all "${own[@]}"
-    cat build/gcc/tests/compile_time.txt || true
-}
-
-clang() {
-    has clang clang++-16 || return 0
-    run clang clang all "${own[@]}"
-}
-
-threads() {
-    has threads clang++-16 || return 0
+# clang's builds: without hot teams, because libomp leaks one when it grows; and what its sanitizers must know.
+clang_run() { KMP_HOT_TEAMS_MAX_LEVEL=0 run "$@"; }
+tsan_run() {
     local archer
     archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
     if [[ -f $archer ]]; then
-        OMP_TOOL_LIBRARIES=$archer run threads tsan all -LE '^(headers|single)$'
+        OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 run "$@"
     else
-        skip threads "libarcher.so is not installed"
+        skip "$1" "libarcher.so is not installed"
     fi
 }
-
-single() {
-    both single rowan_single -L '^single$'
-    if has "single, examples" g++; then run single single examples/all; fi
+run_in() { # BUILD CHECK ROOMS [WORD...]
+    case $1 in
+        clang) clang_run "$2" clang "${@:3}" ;;
+        tsan) tsan_run "$2" tsan "${@:3}" ;;
+        *) run "$2" "$1" "${@:3}" ;;
+    esac
 }
+
+quick() { has quick g++ python3 && run quick gcc "${quick_rooms[*]}"; }
+
+gcc() {
+    has gcc g++ || return 0
+    run gcc gcc "${gcc_rooms[*]}"
+    cat build/gcc/tests/compile_time.txt || true
+}
+static() { run static gcc static; }
+fail() { run fail gcc fail; }
+single() { run single gcc "single files"; }
+cost() {
+    run cost gcc cost
+    cat build/gcc/tests/compile_time.txt || true
+}
+headers() {
+    if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
+}
+clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example"; }
+threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
 # What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
 fuzz() {
     has fuzz clang++-16 || return 0
-    echo "== fuzz"
-    if ! cmake --preset clang --log-level=NOTICE; then
-        count fuzz 1 1
-        return 0
-    fi
+    local seconds=${1:-5} program name found
+    clang_run fuzz clang fuzz
     if ! grep -q '^ROWAN_LIBFUZZER:.*=1$' build/clang/CMakeCache.txt; then
         skip fuzz "clang's libFuzzer is not installed"
         return 0
     fi
-    if ! cmake --build --preset clang --target rowan_fuzz -j "$jobs" -- -k 0; then
-        count fuzz 1 1
-        return 0
-    fi
-    local program name found
     for program in build/clang/tests/fuzz/rowan_fuzz_*; do
         name=${program##*rowan_fuzz_}
         found=build/clang/tests/fuzz/found/$name
         mkdir -p "$found"
-        echo "-- fuzz $name"
-        if "$program" -max_total_time=20 -malloc_limit_mb=64 -rss_limit_mb=512 -timeout=5 -print_final_stats=1 \
+        echo "-- fuzz $name for $seconds s"
+        if "$program" -max_total_time="$seconds" -malloc_limit_mb=64 -rss_limit_mb=512 -timeout=5 -print_final_stats=1 \
             -artifact_prefix="build/clang/tests/fuzz/failed-$name-" "$found" "tests/fuzz/corpus/$name" >"$found.log" 2>&1; then
             grep -E '^stat::(number_of_executed_units|peak_rss_mb)' "$found.log"
             count "fuzz $name" 0 1
         else
             tail -n 50 "$found.log"
-            count "fuzz $name" 1 1
+            count "fuzz $name" 1 1 "bash tests/run.sh fuzz"
         fi
     done
 }
+long_fuzz() { fuzz 60; }
 
-# With one compiler: the other one sees all headers in the tests.
-headers() {
-    local preset=clang
-    has "headers with clang" clang++-16 || preset=gcc
-    run headers "$preset" all_verify_interface_header_sets -L '^headers$'
-}
 cuda() {
     has cuda nvcc || return 0
-    run cuda cuda rowan_cuda_all
+    run cuda cuda "cuda cuda-host"
     local name="cuda, compute-sanitizer" log=build/cuda/sanitizer.log
     if ! nvidia-smi -L >/dev/null 2>&1; then
         skip "$name" "no CUDA device"
@@ -179,42 +181,40 @@ cuda() {
             count "$name" 0 1
         else
             tail -n 50 "$log"
-            count "$name" 1 1
+            count "$name" 1 1 "bash tests/run.sh cuda"
         fi
     fi
-}
-static() { both static none -L '^static$'; }
-fail() {
-    if has "fail with g++" g++; then run fail gcc none -L '^fail$'; fi
-    if has "fail with clang" clang++-16; then run fail clang none -L '^fail$' -E 'valid twin$'; fi # the twins are C++ that g++ takes
 }
 
 docs() {
     has docs doxygen python3 || return 0
-    local start=$SECONDS
     echo "== docs"
     rm -rf build/docs
-    if python3 tests/docs/filter.py build/docs/source && doxygen tests/docs/Doxyfile |& sed 's|build/docs/source/||'; then count docs 0 1; else count "docs: Doxygen warns" 1 1; fi
-    if python3 tests/docs/lint.py; then count docs 0 1; else count "docs: contracts" 1 1; fi
-    echo "== docs: $(find build/docs/html -name '*.html' | wc -l) pages took $((SECONDS - start)) s"
+    if python3 tests/docs/filter.py build/docs/source && doxygen tests/docs/Doxyfile |& sed 's|build/docs/source/||'; then
+        count docs 0 1
+    else
+        count "docs: Doxygen warns" 1 1 "bash tests/run.sh docs"
+    fi
+    if python3 tests/docs/lint.py; then count docs 0 1; else count "docs: contracts" 1 1 "python3 tests/docs/lint.py"; fi
+    echo "$(find build/docs/html -name '*.html' | wc -l) pages"
 }
 
 consume() {
     has consume g++ cmake || return 0
     echo "== consume"
-    local start=$SECONDS line status=0
+    local line status=0
     bash tests/consume.sh build/consume || status=$?
     while read -r line; do
         case $line in
             "passed "*) count consume 0 1 ;;
-            "FAILED "*) count "${line#FAILED }" 1 1 ;;
+            "FAILED "*) count "${line#FAILED }" 1 1 "bash tests/consume.sh build/consume" ;;
             "SKIPPED "*) skipped+=("${line#SKIPPED }") ;;
         esac
     done < <(cat build/consume/results.txt || true)
     if ((status != 0)) && ! grep -q '^FAILED ' build/consume/results.txt; then count "consume ends with status $status" 1 1; fi
-    echo "== consume took $((SECONDS - start)) s"
 }
 
+# The program that examples/demo.sh builds for this processor learns what it must, and has the numbers of the one of the quick check.
 demo() {
     has demo g++ || return 0
     if [[ ! -r /usr/share/wordnet/data.noun ]]; then
@@ -222,22 +222,54 @@ demo() {
         return 0
     fi
     echo "== demo"
-    local plain=build/gcc/examples/gloss_classifier arguments=(--epochs 1 --classify 'a large wild cat with stripes')
-    if ! bash examples/demo.sh "${arguments[@]}" >build/demo.txt; then
-        count demo 1 1
-    elif [[ ! -x $plain ]]; then
-        skip "demo, the same numbers" "the check gcc has not built the program"
-        count demo 0 1
-    elif diff <(grep -v tokens/s build/demo.txt) <("$plain" "${arguments[@]}" | grep -v tokens/s); then
+    local plain=build/gcc/examples/gloss_classifier native=build/demo/examples/gloss_classifier
+    if ! bash examples/demo.sh --epochs 1 --classify 'a large wild cat with stripes'; then
+        count demo 1 1 "bash tests/run.sh demo"
+        return 0
+    fi
+    count demo 0 1
+    if bash tests/gloss_classifier.sh "$native" >build/demo.txt 2>&1; then
         count demo 0 1
     else
-        count demo 1 1
+        count "demo, all of WordNet" 1 1 "bash tests/gloss_classifier.sh $native"
+    fi
+    cat build/demo.txt
+    if configure demo gcc && cmake --build build/gcc --target gloss_classifier && bash tests/gloss_classifier.sh --same "$native" "$plain"; then
+        count demo 0 1
+    else
+        count "demo, the same numbers" 1 1 "bash tests/gloss_classifier.sh --same $native $plain"
     fi
 }
 
+# All tests as a user's compiler sees them: optimised, the header-only way, every file by itself, with what it includes and no more. And what
+# the quick check and the full one leave to one compiler.
+release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
+clang_all() { has clang_all clang++-16 && clang_run clang_all clang "static fail native blas serial descriptors checkpoints single"; }
+bench() { run bench release bench; }
+
+# The examples with g++ and the single header alone.
+single_gcc() {
+    local example folder=build/single_gcc
+    echo "== single_gcc"
+    mkdir -p "$folder"
+    for example in examples/[0-9][0-9]_*.cpp; do
+        example=$(basename "$example" .cpp)
+        if [[ $example == 11_model_file || $example == 12_on_a_device ]]; then
+            skip "single_gcc, $example" "the single header leaves out what it needs"
+        elif sed 's|^#include <rowan/.*|#include <rowan/rowan.hpp>|' "examples/$example.cpp" >"$folder/$example.cpp" &&
+            g++ -std=c++20 -O1 -fopenmp -Wall -Wextra -Wconversion -Wpedantic -Werror -I single_include -o "$folder/$example" "$folder/$example.cpp" &&
+            (cd "$folder" && "./$example") >"$folder/$example.out" && diff "$folder/$example.out" "examples/$example.out"; then
+            count single_gcc 0 1
+        else
+            count "single_gcc, $example" 1 1 "bash tests/run.sh single_gcc"
+        fi
+    done
+}
+
+# Streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle: 200 MB.
 paddle() {
     has paddle g++ || return 0
-    local folder=build/paddle
+    local folder=build/paddle word
     if ! "$folder/bin/python3" -c 'import paddle' 2>/dev/null; then
         install_missing python3-venv || true
         mkdir -p build
@@ -246,13 +278,52 @@ paddle() {
             return 0
         fi
     fi
-    run paddle gcc rowan_python -R '^python: (Paddle|NumPy)'
+    for word in Paddle NumPy; do run paddle gcc python "$word"; done
 }
 
-for check in "$@"; do "$check"; done
+# timed CHECK COMMAND...: what it takes is said at the end.
+timed() {
+    local start=$SECONDS
+    "${@:2}" || true # what is skipped ends with 1
+    parts+=("$(awk -v name="$1" -v took=$((SECONDS - start)) 'BEGIN { printf "%-10s %5.1f minutes", name, took / 60 }')")
+    echo "${parts[-1]}"
+}
+
+mkdir -p build
+touch build/start
+if [[ -n $room ]]; then
+    if [[ -z $build ]]; then
+        build=gcc
+        case $room in
+            cuda | cuda-host) build=cuda ;;
+            bench) build=release ;;
+        esac
+    fi
+    timed "$room" run_in "$build" "$*" "$room" "${@:2}"
+else
+    list=()
+    for check in "${checks[@]}"; do
+        case $check in
+            full) list+=("${full[@]}") ;;
+            nightly) list+=("${nightly[@]}") ;;
+            *) list+=("$check") ;;
+        esac
+    done
+    checks=" ${list[*]} "
+    for check in "${list[@]}"; do timed "$check" "$check"; done
+fi
 
 echo
-if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}"; fi
+if [[ -z $room ]]; then
+    printf '%s\n' "${parts[@]}"
+    slowest=$(find build/*/.ninja_log -newer build/start 2>/dev/null | while read -r log; do
+        awk -F '\t' -v folder="$(dirname "$log")/" '$4 ~ /\.(o|gch|pch)$/ { print folder $4 "\t" ($2 - $1) / 1000 }' "$log"
+    done | while IFS=$'\t' read -r file took; do
+        if [[ $file -nt build/start ]]; then echo "$took s  $file"; fi
+    done | sort -rn | head -n 5)
+    if [[ -n $slowest ]]; then printf 'The slowest files to compile:\n%s\n' "$slowest"; fi
+fi
+if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}" | sort -u; fi
 if ((${#bad[@]})); then printf 'FAILED %s\n' "${bad[@]}"; fi
 if ((total == 0)); then
     echo "nothing could be run" >&2

@@ -1,6 +1,4 @@
-// carries: tanh_op lstm_unit_op
-// may carry: tanh_grad_op lstm_unit_grad_op matmul_op sum_rows_op expand_rows_op
-// A program that finds operators by name at run time carries those that its registry names, though it calls none of them.
+// tests/carries/dispatch.cpp: a program that finds operators by name at run time.
 #include "without_iostream.hpp"
 
 #include <rowan/rowan.hpp>

@@ -1,6 +1,4 @@
-// carries: fc_op tanh_op mse_op sgd_op
-// may carry: matmul_op sum_rows_op expand_rows_op fill_like_op sum_op sum_grad_op tanh_grad_op mse_grad_op
-// A net of three layers, trained and asked by a program that includes everything.
+// tests/carries/net.cpp: a net of three layers, trained and asked by a program that includes everything.
 #include "without_iostream.hpp"
 
 #include <rowan/rowan.hpp>

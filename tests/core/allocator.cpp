@@ -10,6 +10,8 @@
 #include <new>
 #include <vector>
 
+namespace test_allocator {
+
 using rowan::Allocator;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("a standard container takes the allocator, and all of them are equal",
     CHECK(Allocator<int>() == Allocator<double>());
     CHECK(Allocator<int>(Allocator<double>()) == Allocator<int>());
 }
+
+}  // namespace test_allocator

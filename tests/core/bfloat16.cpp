@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_bfloat16 {
+
 using rowan::bfloat16;
 
 namespace {
@@ -54,3 +56,5 @@ TEST_CASE("zeros, infinities, the largest float", "[bfloat16]") {
     CHECK(bfloat16(std::numeric_limits<float>::denorm_min()).bits() == 0);
     CHECK(bfloat16().bits() == 0);
 }
+
+}  // namespace test_bfloat16

@@ -3,6 +3,8 @@
 
 #include "catch.hpp"
 
+namespace test_device {
+
 TEST_CASE("Cpu takes all threads unless told otherwise", "[device]") {
     CHECK(rowan::Cpu{}.threads == 0);
     CHECK(rowan::Cpu{.threads = 3}.threads == 3);
@@ -13,3 +15,5 @@ TEST_CASE("Cpu is a device, other types are not", "[device]") {
     CHECK(!rowan::device<int>);
     CHECK(!rowan::device<rowan::Cpu const&>);
 }
+
+}  // namespace test_device

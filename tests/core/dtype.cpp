@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_dtype {
+
 using rowan::dtype;
 
 template <class T, class Sum>
@@ -59,3 +61,5 @@ TEST_CASE("the conversions are constant expressions", "[dtype]") {
     static_assert(dtype<rowan::float16>::widen(rowan::float16(-2.5F)) == -2.5F);
     static_assert(dtype<std::uint8_t>::narrow(256) == 0);
 }
+
+}  // namespace test_dtype

@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+namespace test_error {
+
 TEST_CASE("every error is a rowan::Error, and that a std::runtime_error", "[error]") {
     CHECK(std::is_base_of_v<std::runtime_error, rowan::Error>);
     CHECK(std::is_base_of_v<rowan::Error, rowan::IndexError>);
@@ -56,3 +58,5 @@ TEST_CASE("the other errors say where and why", "[error]") {
     CHECK(io.what() == std::string("open model.rowan: No such file or directory"));
     CHECK((io.path() == "model.rowan" && io.code() == ENOENT));
 }
+
+}  // namespace test_error

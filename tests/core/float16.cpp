@@ -9,6 +9,8 @@
 #include <limits>
 #include <random>
 
+namespace test_float16 {
+
 using rowan::float16;
 
 namespace {
@@ -93,3 +95,5 @@ TEST_CASE("random floats of all sizes round as the compiler's _Float16 does", "[
     CHECK(wrong == 0);
 }
 #endif
+
+}  // namespace test_float16

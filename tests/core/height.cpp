@@ -7,6 +7,8 @@
 #include <limits>
 #include <type_traits>
 
+namespace test_height {
+
 using rowan::Height;
 using rowan::ShapeError;
 
@@ -23,3 +25,5 @@ TEST_CASE("a negative height, or one of 2^63 rows, is refused", "[height][error]
     CHECK_THROWS_WITH(Height(std::uint64_t{1} << 63), "height is 9223372036854775808, expected in [0, 2^63 - 1]");
     CHECK_THROWS_AS(rowan::RowPlan({0}, std::numeric_limits<std::uint64_t>::max()), ShapeError);
 }
+
+}  // namespace test_height

@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_ids {
+
 using rowan::Ids;
 using rowan::Tensor;
 using Shape = Ids<>::shape_type;
@@ -64,3 +66,5 @@ TEST_CASE("unsigned, short and floating-point numbers are no ids", "[ids]") {
     CHECK(!std::is_constructible_v<Ids<>, Tensor<float>>);
     CHECK(std::is_constructible_v<Ids<>, std::vector<std::int32_t>>);
 }
+
+}  // namespace test_ids

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_memory_pool {
+
 using rowan::Allocator;
 using rowan::MemoryPool;
 using rowan::Tensor;
@@ -166,3 +168,5 @@ TEST_CASE("tensors of one size need no memory of the system from the second time
     }
     CHECK(pool.kept() == kept);
 }
+
+}  // namespace test_memory_pool

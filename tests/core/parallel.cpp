@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test_parallel {
+
 using rowan::Cpu;
 using rowan::parallel_for;
 
@@ -122,3 +124,5 @@ TEST_CASE("a number of threads is taken as it is, a negative one refused", "[par
 #endif
     CHECK_THROWS_AS(rowan::thread_count(Cpu{-1}), rowan::ValueError);
 }
+
+}  // namespace test_parallel

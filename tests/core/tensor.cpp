@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_tensor {
+
 using rowan::Tensor;
 using Shape = Tensor<float>::shape_type;
 
@@ -132,3 +134,5 @@ TEMPLATE_TEST_CASE("elements begin at multiples of 64 bytes, large blocks at mul
     for (std::size_t n : std::vector<std::size_t>{1, 2, 15, 16, 17, 1000}) CHECK(address(n) % 64 == 0);
     CHECK(address((std::size_t{5} << 20) / sizeof(TestType)) % (std::size_t{2} << 20) == 0);
 }
+
+}  // namespace test_tensor

@@ -4,6 +4,8 @@
 #include "catch.hpp"
 #include "xtensor.hpp"
 
+namespace test_tensor_alias {
+
 using rowan::Tensor;
 using Shape = Tensor<float>::shape_type;
 
@@ -68,3 +70,5 @@ TEST_CASE("compound assignment, element access and noalias write in place", "[te
     CHECK((alias_after([&](auto& t) { xt::noalias(t) = two + 1; }) == Tensor<float>{9, 10, 3}));
     CHECK((alias_after([&](auto& t) { xt::view(t, xt::range(0, 1)) = 6; }) == Tensor<float>{6, 2, 3}));
 }
+
+}  // namespace test_tensor_alias

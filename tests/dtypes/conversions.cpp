@@ -5,6 +5,8 @@
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 
+namespace test_conversions {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
@@ -67,3 +69,5 @@ TEST_CASE("what only moves rows converts nothing", "[dtypes]") {
         rowan::RowPlan<> const plan(x.g);
     }) == Counts{0, 0});
 }
+
+}  // namespace test_conversions

@@ -8,6 +8,8 @@
 
 #include <map>
 
+namespace test_every_algorithm {
+
 namespace {
 
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
@@ -368,3 +370,5 @@ TEST_CASE("an optimizer differentiates itself on dual numbers", "[dtypes]") {
     CHECK(param(0, 0).d == Approx(-rate * epsilon / ((g + epsilon) * (g + epsilon))));
     CHECK(moment(0, 0) == dual(g * g, 2 * g));
 }
+
+}  // namespace test_every_algorithm

@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_nets {
+
 namespace {
 
 using namespace rowan;
@@ -317,3 +319,5 @@ TEST_CASE("a dual number carries a derivative through a whole training", "[dtype
     }
     CHECK(most > 1e-2);
 }
+
+}  // namespace test_nets

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_sequences {
+
 namespace {
 
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
@@ -170,3 +172,5 @@ TEMPLATE_TEST_CASE("every algorithm on sequences of an own element type", "[dtyp
         check<T>([&](auto const& x) { return sequence_expand(exec, x, Lod{{0, 2, 2, 3, 4}}); });
     }
 }
+
+}  // namespace test_sequences

@@ -5,6 +5,8 @@
 
 #include <functional>
 
+namespace test_allocation {
+
 namespace {
 
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
@@ -155,3 +157,5 @@ TEST_CASE("memory runs out: an assignment leaves the target with its shape and c
     RowPlan<> const other_plan({1, 2, 3, 4}, 5);
     CHECK(survives(plan, [&](RowPlan<>& p) { p = other_plan; }) > 0);
 }
+
+}  // namespace test_allocation

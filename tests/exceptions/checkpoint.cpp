@@ -10,6 +10,8 @@
 #include <new>
 #include <random>
 
+namespace test_checkpoint {
+
 namespace {
 
 using namespace rowan;
@@ -153,3 +155,5 @@ TEST_CASE("memory runs out: nothing is left of a checkpoint that was to be saved
     }
     CHECK(test::read(path) == bytes);
 }
+
+}  // namespace test_checkpoint

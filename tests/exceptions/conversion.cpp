@@ -5,15 +5,14 @@
 #include <functional>
 #include <set>
 
-namespace {
-
-using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
-using test::seen;
+namespace test_conversion {
 
 struct fragile {
     float x;
     friend bool operator==(fragile, fragile) = default;
 };
+
+namespace {
 
 struct Broken {};
 
@@ -26,14 +25,21 @@ float count(float x) {
 
 }  // namespace
 
+}  // namespace test_conversion
+
 template <>
-struct rowan::dtype<fragile> {
+struct rowan::dtype<test_conversion::fragile> {
     using sum = float;
     static constexpr std::string_view name = "fragile";
     static constexpr std::int32_t wire = 1001;
-    static sum widen(fragile x) { return count(x.x); }
-    static fragile narrow(sum x) { return {count(x)}; }
+    static sum widen(test_conversion::fragile x) { return test_conversion::count(x.x); }
+    static test_conversion::fragile narrow(sum x) { return {test_conversion::count(x)}; }
 };
+
+namespace test_conversion {
+
+using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
+using test::seen;
 
 namespace {
 
@@ -236,3 +242,5 @@ TEST_CASE("of the exceptions that several ranges of parallel_for throw the calle
         CHECK(seen == 1'000);
     }
 }
+
+}  // namespace test_conversion

@@ -8,6 +8,8 @@
 
 #include <new>
 
+namespace test_desc {
+
 TEST_CASE("every allocation of encode and decode may fail, and nothing is left", "[desc]") {
     auto const program = descs::program();
     auto const bytes = rowan::encode(program);
@@ -33,3 +35,5 @@ TEST_CASE("every allocation of encode and decode may fail, and nothing is left",
         }
     }
 }
+
+}  // namespace test_desc

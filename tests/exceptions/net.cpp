@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_net {
+
 namespace {
 
 using namespace rowan;
@@ -128,3 +130,5 @@ TEST_CASE("a net whose allocations fail throws, and runs when there is memory", 
     model.net.run(model.scope, {.threads = 1});
     CHECK(model.table() != table);
 }
+
+}  // namespace test_net

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace test_steps {
+
 using rowan::Lod, rowan::LoDTensor, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
 
 namespace {
@@ -156,3 +158,5 @@ TEST_CASE("read, shrink and write allocate nothing once warm", "[exceptions][ten
         CHECK(rows == 3 * map.elements().size());
     }
 }
+
+}  // namespace test_steps

@@ -14,10 +14,6 @@ struct rowan::dtype<mine> {
     static mine narrow(sum x) { return {static_cast<std::uint16_t>(x)}; }
 };
 
-#ifdef ROWAN_VALID_TWIN
-using T = rowan::bfloat16;
-#else
 using T = mine;
-#endif
 
 auto* share(rowan::Tensor<T> const& tensor) { return rowan::to_dlpack(tensor); }

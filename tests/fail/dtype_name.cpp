@@ -8,9 +8,6 @@ struct mine {
 template <>
 struct rowan::dtype<mine> {
     using sum = float;
-#ifdef ROWAN_VALID_TWIN
-    static constexpr std::string_view name = "mine";
-#endif
     static constexpr std::int32_t wire = 1000;
     static constexpr sum widen(mine x) { return x.bits; }
     static constexpr mine narrow(sum x) { return {static_cast<short>(x)}; }

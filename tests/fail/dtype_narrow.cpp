@@ -11,9 +11,6 @@ struct rowan::dtype<mine> {
     static constexpr std::string_view name = "mine";
     static constexpr std::int32_t wire = 1000;
     static constexpr sum widen(mine x) { return x.bits; }
-#ifdef ROWAN_VALID_TWIN
-    static constexpr mine narrow(sum x) { return {static_cast<short>(x)}; }
-#endif
 };
 
 rowan::Tensor<mine> tensor;

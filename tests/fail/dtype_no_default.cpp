@@ -3,9 +3,7 @@
 
 struct mine {
     short bits;
-#ifndef ROWAN_VALID_TWIN
     mine(short b) : bits(b) {}
-#endif
 };
 
 template <>

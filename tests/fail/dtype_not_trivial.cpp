@@ -3,10 +3,8 @@
 
 struct mine {
     short bits;
-#ifndef ROWAN_VALID_TWIN
     mine(mine const& other) : bits(other.bits) {}
     mine(short b = 0) : bits(b) {}
-#endif
 };
 
 template <>

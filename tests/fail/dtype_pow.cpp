@@ -2,9 +2,6 @@
 #include "number.hpp"
 
 number sqrt(number);
-#ifdef ROWAN_VALID_TWIN
-number pow(number, number);
-#endif
 
 #include <rowan/sparse/ftrl.hpp>
 

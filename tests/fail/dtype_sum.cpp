@@ -7,9 +7,6 @@ struct mine {
 
 template <>
 struct rowan::dtype<mine> {
-#ifdef ROWAN_VALID_TWIN
-    using sum = float;
-#endif
     static constexpr std::string_view name = "mine";
     static constexpr std::int32_t wire = 1000;
     static constexpr float widen(mine x) { return x.bits; }

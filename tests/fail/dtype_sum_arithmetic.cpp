@@ -8,9 +8,6 @@ struct number {
     friend number operator+(number a, number b) { return number(a.x + b.x); }
     friend number operator-(number a, number b) { return number(a.x - b.x); }
     friend number operator*(number a, number b) { return number(a.x * b.x); }
-#ifdef ROWAN_VALID_TWIN
-    friend number operator/(number a, number b) { return number(a.x / b.x); }
-#endif
 };
 
 template <>

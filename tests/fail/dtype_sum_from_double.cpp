@@ -4,9 +4,6 @@
 struct number {
     double x = 0;
     number() = default;
-#ifdef ROWAN_VALID_TWIN
-    explicit number(double value) : x(value) {}
-#endif
     friend number operator+(number a, number b) {
         a.x += b.x;
         return a;

@@ -10,9 +10,6 @@ struct rowan::dtype<mine> {
     using sum = float;
     static constexpr std::string_view name = "mine";
     static constexpr std::int32_t wire = 1000;
-#ifdef ROWAN_VALID_TWIN
-    static constexpr sum widen(mine x) { return x.bits; }
-#endif
     static constexpr mine narrow(sum x) { return {static_cast<short>(x)}; }
 };
 

@@ -3,11 +3,7 @@
 
 #include <vector>
 
-#ifdef ROWAN_VALID_TWIN
-using id = std::int32_t;
-#else
 using id = std::uint32_t;  // ids are signed everywhere, so that a negative one is seen to be one
-#endif
 
 rowan::Tensor<float> look_up(rowan::Tensor<float> const& table, std::vector<id> const& ids) {
     return rowan::gather(table, ids);

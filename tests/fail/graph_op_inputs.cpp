@@ -3,9 +3,5 @@
 #include <rowan/op/add.hpp>
 
 void use(rowan::Scope& scope, rowan::Variable& x) {
-#ifdef ROWAN_VALID_TWIN
-    scope.new_op<rowan::add_op, rowan::Cpu, float, float>({&x, &x});
-#else
     scope.new_op<rowan::add_op, rowan::Cpu, float>({&x});
-#endif
 }

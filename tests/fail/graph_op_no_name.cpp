@@ -2,9 +2,6 @@
 #include <rowan/graph/scope.hpp>
 
 struct my_op {
-#ifdef ROWAN_VALID_TWIN
-    static constexpr std::string_view name = "my_op";
-#endif
     using inputs = rowan::slots<rowan::slot::x>;
     using outputs = rowan::slots<rowan::slot::out>;
     using grad = rowan::no_grad;

@@ -2,13 +2,9 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/scale.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using options = rowan::scale_op::attributes;
-#else
 struct options {
     double limit = 1;
 };
-#endif
 
 struct my_op {
     static constexpr std::string_view name = "my_op";

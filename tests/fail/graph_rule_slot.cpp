@@ -2,11 +2,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/identity.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using reads = rowan::slot::out;
-#else
 using reads = rowan::slot::h;
-#endif
 
 struct my_op {
     static constexpr std::string_view name = "my_op";

@@ -3,11 +3,7 @@
 
 #include <vector>
 
-#ifdef ROWAN_VALID_TWIN
-using id = std::int64_t;
-#else
 using id = double;  // from a file of numbers, perhaps: they must be made integers, and checked, before they are ids
-#endif
 
 rowan::RowPlan<> plan(std::vector<id> const& ids) {
     return rowan::RowPlan<>(ids, 10);

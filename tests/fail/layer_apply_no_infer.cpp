@@ -6,9 +6,6 @@ struct my_op {
     using inputs = rowan::slots<rowan::slot::x>;
     using outputs = rowan::slots<rowan::slot::out>;
     using grad = rowan::no_grad;
-#ifdef ROWAN_VALID_TWIN
-    static constexpr rowan::VarSpec infer(rowan::VarSpec const& x) { return x; }
-#endif
     static rowan::Tensor<float> run(rowan::Cpu, rowan::Tensor<float> const& x) { return x; }
 };
 

@@ -2,11 +2,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/op/lookup_table.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using id = std::int32_t;
-#else
 using id = float;
-#endif
 
 void use() {
     auto const table = rowan::layer::data("table", {7, 2});

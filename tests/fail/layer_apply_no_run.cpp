@@ -7,9 +7,6 @@ struct my_op {
     using outputs = rowan::slots<rowan::slot::out>;
     using grad = rowan::no_grad;
     static constexpr rowan::VarSpec infer(rowan::VarSpec const& x) { return x; }
-#ifdef ROWAN_VALID_TWIN
-    static rowan::Tensor<float> run(rowan::Cpu, rowan::Tensor<float> const& x) { return x; }
-#endif
 };
 
 void use() { static_cast<void>(rowan::layer::apply<my_op>({}, rowan::layer::data("x", {1, 2}))); }

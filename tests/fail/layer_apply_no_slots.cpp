@@ -3,9 +3,6 @@
 
 struct my_op {
     static constexpr std::string_view name = "my_op";
-#ifdef ROWAN_VALID_TWIN
-    using inputs = rowan::slots<rowan::slot::x>;
-#endif
     using outputs = rowan::slots<rowan::slot::out>;
     using grad = rowan::no_grad;
     static constexpr rowan::VarSpec infer(rowan::VarSpec const& x) { return x; }

@@ -2,11 +2,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using number = double;
-#else
 using number = std::int64_t;
-#endif
 
 void use() {
     auto const x = rowan::layer::data<number>("x", {rowan::UNK, 2});

@@ -5,10 +5,6 @@ struct mine {
     short bits;
 };
 
-#ifdef ROWAN_VALID_TWIN
-using number = rowan::bfloat16;
-#else
 using number = mine;
-#endif
 
 rowan::layer::Optimizer optimizer(rowan::layer::AdaGrad{.learning_rate = 0.1}, rowan::dtypes<float, number>{});

@@ -2,10 +2,6 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using number = double;
-#else
 using number = std::int64_t;
-#endif
 
 void use() { static_cast<void>(rowan::layer::softmax(rowan::layer::data<number>("x", {rowan::UNK, 2}))); }

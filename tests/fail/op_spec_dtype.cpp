@@ -5,10 +5,6 @@ struct mine {
     short bits;
 };
 
-#ifdef ROWAN_VALID_TWIN
-using number = rowan::bfloat16;
-#else
 using number = mine;
-#endif
 
 rowan::VarSpec spec = rowan::tensor_spec<number>({rowan::UNK, 2});

@@ -1,11 +1,7 @@
 // expect: rowan: an optimizer needs fractions, and integers have none: use scatter_add
 #include <rowan/sparse/adagrad.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using number = float;
-#else
 using number = std::int32_t;
-#endif
 
 void step(rowan::Tensor<number>& param, rowan::Tensor<number>& moment, rowan::SelectedRows<number> const& grad) {
     rowan::adagrad(param, moment, grad, {.learning_rate = 0.5});

@@ -3,11 +3,7 @@
 
 #include <rowan/sparse/adagrad.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using other = rowan::bfloat16;
-#else
 using other = number;
-#endif
 
 void step(rowan::Tensor<float>& param, rowan::Tensor<float>& moment, rowan::SelectedRows<other> const& grad) {
     rowan::adagrad(param, moment, grad);

@@ -1,11 +1,7 @@
 // expect: rowan::parallel_for: the callback must take two std::size_t, begin and end
 #include <rowan/core/parallel.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using index = std::size_t;
-#else
 using index = int;  // too narrow for a table of more than 2^31 elements
-#endif
 
 void visit() {
     rowan::parallel_for(rowan::Cpu{}, 10, 1, [](index, index) {});

@@ -3,11 +3,7 @@
 
 #include <cstdint>
 
-#ifdef ROWAN_VALID_TWIN
-using index = std::size_t;
-#else
 using index = std::int64_t;
-#endif
 
 void visit() {
     rowan::parallel_for(rowan::Cpu{}, 10, 1, [](index, index) {});

@@ -4,11 +4,7 @@
 
 using ops = rowan::registry<rowan::fc_op, rowan::mul_op, rowan::sgd_op>;
 
-#ifdef ROWAN_VALID_TWIN
-constexpr std::string_view name = "sgd";
-#else
 constexpr std::string_view name = "sdg";
-#endif
 
 constexpr bool trains = ops::dispatch(name, [](auto op) { return !rowan::differentiable<decltype(op)>; });
 static_assert(trains);

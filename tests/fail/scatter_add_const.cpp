@@ -1,11 +1,7 @@
 // expect: no matching function for call to .*scatter_add
 #include <rowan/sparse/scatter_add.hpp>
 
-#ifdef ROWAN_VALID_TWIN
-using table_type = rowan::Tensor<float>;
-#else
 using table_type = rowan::Tensor<float> const;
-#endif
 
 void add(table_type& table, rowan::SelectedRows<float> const& rows) {
     rowan::scatter_add(table, rows);

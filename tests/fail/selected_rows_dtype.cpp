@@ -5,10 +5,6 @@ struct mine {
     short bits;
 };
 
-#ifdef ROWAN_VALID_TWIN
-using number = float;
-#else
 using number = mine;
-#endif
 
 rowan::SelectedRows<number> gradient;

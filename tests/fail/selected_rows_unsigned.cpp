@@ -3,11 +3,7 @@
 
 #include <vector>
 
-#ifdef ROWAN_VALID_TWIN
-using id = std::int32_t;
-#else
 using id = std::size_t;
-#endif
 
 rowan::SelectedRows<float> gradient(std::vector<id> const& rows, rowan::Tensor<float> const& value) {
     return rowan::SelectedRows<float>(10, rows, value);

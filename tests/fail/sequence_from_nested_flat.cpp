@@ -3,11 +3,7 @@
 
 #include <vector>
 
-#ifdef ROWAN_VALID_TWIN
-using lists = std::vector<std::vector<float>>;
-#else
 using lists = std::vector<float>;
-#endif
 
 rowan::LoDTensor<float> batch(lists const& numbers) {
     return rowan::LoDTensor<float>::from_nested(numbers);

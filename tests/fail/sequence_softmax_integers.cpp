@@ -3,11 +3,7 @@
 
 #include <cstdint>
 
-#ifdef ROWAN_VALID_TWIN
-using number = rowan::bfloat16;
-#else
 using number = std::int64_t;
-#endif
 
 rowan::LoDTensor<number> weights(rowan::LoDTensor<number> const& x) {
     return rowan::sequence_softmax(x);

@@ -1,5 +1,3 @@
 // expect: two copies of rowan: a program includes the single header or the others, not both
 #include <rowan/io/npy.hpp>
-#ifndef ROWAN_VALID_TWIN
 #include "../../single_include/rowan/rowan.hpp"
-#endif

@@ -4,11 +4,7 @@
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;
-#ifdef ROWAN_VALID_TWIN
-using device = on_device;
-#else
 using device = rowan::Cpu;  // the gradient would have to be copied
-#endif
 
 void step(rowan::Tensor<float, on_device>& param, rowan::Tensor<float, on_device>& moment, rowan::SelectedRows<float, device> const& grad) {
     rowan::adagrad(param, moment, grad);

@@ -3,11 +3,7 @@
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;
-#ifdef ROWAN_VALID_TWIN
-using device = on_device;
-#else
 using device = rowan::Cpu;  // nothing is copied from one memory to another unasked
-#endif
 
 void add(rowan::Tensor<float, on_device>& table, rowan::Tensor<float, device> const& rows) {
     rowan::scatter_add(table, {0, 1}, rows);

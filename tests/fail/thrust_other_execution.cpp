@@ -3,11 +3,7 @@
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;
-#ifdef ROWAN_VALID_TWIN
-using device = on_device;
-#else
 using device = rowan::Cpu;  // a call runs where its tensors are
-#endif
 
 void look_up(rowan::Tensor<float, on_device> const& table) {
     rowan::gather(device{}, table, {0, 1});

@@ -6,11 +6,7 @@
 
 using device = rowan::ThrustDevice<thrust::cpp::tag>;
 struct rule {
-#ifdef ROWAN_VALID_TWIN
-    void operator()(rowan::RowSpan<float const> g, rowan::RowSpan<float> p) const { p[0] -= g[0]; }
-#else
     void operator()(std::span<float const> g, std::span<float> p) const { p[0] -= g[0]; }  // device code has no std::span
-#endif
 };
 
 void step(rowan::SelectedRows<float, device> const& grad, rowan::Tensor<float, device>& param) {

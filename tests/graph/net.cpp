@@ -22,6 +22,8 @@
 #include <string>
 #include <type_traits>
 
+namespace test_net {
+
 namespace {
 
 using namespace rowan;
@@ -318,3 +320,5 @@ TEST_CASE("a net prints itself for Graphviz", "[graph]") {
           "  \"tanh_0.out_0\" [shape=plaintext, label=\"tanh_0.out_0\\nLoDTensor<f64> [UNK, 3], levels 1\"];\n"
           "  op0 -> \"tanh_0.out_0\";\n}\n");
 }
+
+}  // namespace test_net

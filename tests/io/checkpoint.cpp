@@ -10,6 +10,8 @@
 
 #include <sys/resource.h>
 
+namespace test_checkpoint {
+
 namespace {
 
 using namespace rowan;
@@ -469,3 +471,5 @@ TEST_CASE("a checkpoint describes itself", "[io]") {
     CHECK(text.find(": rowan checkpoint 1.0, 1 variable, 256 bytes, id ") != std::string::npos);
     CHECK(text.find("\na program of 47 bytes\nw: Tensor<own>[], 2 bytes") != std::string::npos);
 }
+
+}  // namespace test_checkpoint

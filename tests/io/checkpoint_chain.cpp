@@ -7,6 +7,8 @@
 
 #include <rowan/sparse/adagrad.hpp>
 
+namespace test_checkpoint_chain {
+
 namespace {
 
 using namespace rowan;
@@ -192,3 +194,5 @@ TEST_CASE("a delta that cannot be written leaves nothing", "[io]") {
     CHECK_THROWS_AS(save_delta<FaultyFiles>(Checkpoint(), 1, folder / "1"), IoError);
     CHECK(folder.files() == 0);
 }
+
+}  // namespace test_checkpoint_chain

@@ -9,6 +9,8 @@
 #include <limits>
 #include <random>
 
+namespace test_checkpoint_file {
+
 namespace {
 
 using namespace rowan;
@@ -393,3 +395,5 @@ TEST_CASE("a file that becomes shorter while it is read is an error of the syste
     CHECK_THROWS_AS(file.load("w"), IoError);
     CHECK_THROWS_AS(file.verify(), IoError);
 }
+
+}  // namespace test_checkpoint_file

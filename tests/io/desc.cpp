@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_desc {
+
 namespace {
 
 using namespace rowan;
@@ -383,3 +385,5 @@ block 2 in 1, gradient of 1
 )");
     CHECK(to_string(OpDesc{.type = "x", .attrs = {{"a", "\n\\\x7F"}}}) == "x() {a: \"\\x0a\\\\\\x7f\"}");
 }
+
+}  // namespace test_desc

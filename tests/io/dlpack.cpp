@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace test_dlpack {
+
 namespace {
 
 using damage::refusal;
@@ -248,3 +250,5 @@ TEST_CASE("strided and read-only tensors are copied", "[dlpack]") {
     Producer producer;
     CHECK_THROWS_AS(copy_dlpack<double>(&producer.managed), rowan::TypeError);
 }
+
+}  // namespace test_dlpack

@@ -13,6 +13,8 @@
 #include <csignal>
 #include <numeric>
 
+namespace test_file {
+
 namespace {
 
 using namespace rowan;
@@ -220,3 +222,5 @@ TEST_CASE("a file is read also in small pieces, and only as far as it is one", "
     CHECK_THROWS_AS(InputFile(folder / "pipe"), IoError);  // and does not wait for a writer
     CHECK_THROWS_AS(write_file(folder / "no/such", bytes), IoError);
 }
+
+}  // namespace test_file

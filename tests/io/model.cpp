@@ -23,6 +23,8 @@
 #include <string>
 #include <vector>
 
+namespace test_model {
+
 namespace {
 
 using namespace rowan;
@@ -183,3 +185,5 @@ TEST_CASE("training that was saved goes on as if it had not stopped", "[io]") {
     save_parameters(with_levels, file.path);
     CHECK(load_parameters(file.path).find("x").lod() == Lod{{0, 2, 2, 3}});
 }
+
+}  // namespace test_model

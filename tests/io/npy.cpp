@@ -12,6 +12,8 @@
 #include <span>
 #include <string>
 
+namespace test_npy {
+
 namespace {
 
 using inputs::Shape;
@@ -230,3 +232,5 @@ TEST_CASE("a .npy file is written whole and read as its bytes are", "[npy]") {
     CHECK_THROWS_AS(load_npy<float>("."), IoError);
     CHECK_THROWS_AS(save_npy("no/such/file", three_by_two), IoError);
 }
+
+}  // namespace test_npy

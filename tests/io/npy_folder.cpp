@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace test_npy_folder {
+
 namespace {
 
 using damage::refusal;
@@ -80,3 +82,5 @@ TEST_CASE("a folder with anything else in it is refused", "[npy]") {
     CHECK_THROWS_AS(NpyFolder(folder / "none"), IoError);
     CHECK_THROWS_AS(NpyFolder(model + "/ids.npy"), IoError);
 }
+
+}  // namespace test_npy_folder

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace test_paddle {
+
 namespace {
 
 using damage::Bytes, damage::hex, damage::join;
@@ -298,3 +300,5 @@ TEST_CASE("a file says what it holds, and gives out one stream of several", "[pa
         });
     }
 }
+
+}  // namespace test_paddle

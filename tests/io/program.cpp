@@ -40,6 +40,8 @@
 #include <string>
 #include <vector>
 
+namespace test_program {
+
 namespace {
 
 using namespace rowan;
@@ -413,3 +415,5 @@ TEST_CASE("a model's program and its values must belong together", "[io][bad]") 
     CHECK_THROWS_WITH(load_model<my_ops>(path), path + " is a delta: see CheckpointChain");
     std::remove(path.c_str());
 }
+
+}  // namespace test_program

@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+namespace test_accuracy {
+
 using namespace rowan;
 
 TEST_CASE("layer::accuracy is the share of rows that are right", "[layer]") {
@@ -34,3 +36,5 @@ TEST_CASE("layer::accuracy is no cost", "[layer]") {
     CHECK_THROWS_WITH(append_backward<double>(*share), "operator accuracy has no gradient for its input w, on which a result without a name depends");
     CHECK_THROWS_WITH(layer::accuracy(label, label), "accuracy: x rank is 1, expected 2");
 }
+
+}  // namespace test_accuracy

@@ -16,6 +16,8 @@
 #include <typeinfo>
 #include <vector>
 
+namespace test_bad_batches {
+
 namespace {
 
 using namespace rowan;
@@ -263,3 +265,5 @@ TEST_CASE("a variable that nothing writes and nobody feeds is named", "[layer][b
     hole->value().set(LoDTensor<float>(three.share()));  // the caller may
     CHECK(!(bits(train(cost, reader, {.resume = &first})) == bits(first)));
 }
+
+}  // namespace test_bad_batches

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_cast {
+
 using namespace rowan;
 
 TEST_CASE("layer::cast changes the element type and keeps levels", "[layer]") {
@@ -48,3 +50,5 @@ TEST_CASE("the gradient of a cast is cast back", "[layer]") {
     Net<>::trace_and_build(*gradients[0].gradient).run(scope);
     CHECK((gradients[0].gradient->value().get<LoDTensor<float>>().value() == Tensor<float>{1, -2}));  // 2 · difference / 2
 }
+
+}  // namespace test_cast

@@ -6,6 +6,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 
+namespace test_concat {
+
 using namespace rowan;
 
 TEST_CASE("layer::concat puts values together along an axis", "[layer]") {
@@ -40,3 +42,5 @@ TEST_CASE("layer::concat refuses what does not fit together", "[layer]") {
     CHECK_THROWS_WITH(layer::concat(std::vector<layer::Var<float>>{}), "x.size() is 0, expected at least 1");
     CHECK(scope.operators().empty());
 }
+
+}  // namespace test_concat

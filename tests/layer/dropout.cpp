@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_dropout {
+
 using namespace rowan;
 
 namespace {
@@ -202,3 +204,5 @@ TEST_CASE("layer::dropout refuses what is no probability below 1, and adds nothi
     CHECK_THROWS_WITH(layer::dropout(x, std::nan("")), "probability is nan, expected in [0, 1)");
     CHECK(scope.variables().size() == 1);
 }
+
+}  // namespace test_dropout

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 
+namespace test_elementwise {
+
 using namespace rowan;
 
 TEST_CASE("element-wise layers compute element by element and keep levels", "[layer]") {
@@ -52,3 +54,5 @@ TEST_CASE("element-wise layers refuse what does not fit", "[layer]") {
     CHECK_THROWS_WITH(layer::clip(x, 1, 0), "max is 0, expected a number not less than min");
     CHECK_THROWS_WITH(layer::clip(x, std::nan(""), 0), "min is nan, expected a finite number");
 }
+
+}  // namespace test_elementwise

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+namespace test_embedding {
+
 using namespace rowan;
 
 TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[layer]") {
@@ -43,3 +45,5 @@ TEST_CASE("a bag refuses another number of weights", "[layer]") {
     auto const weight = layer::data("weight", {UNK, 1}), table = layer::embedding_table({.height = 3, .width = 2});
     CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pool::sum}), "weighted_bag: weight rank is 2, expected that of the other input");
 }
+
+}  // namespace test_embedding

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+namespace test_fill {
+
 using namespace rowan;
 
 TEST_CASE("layer::fill is a constant", "[layer]") {
@@ -27,3 +29,5 @@ TEST_CASE("layer::fill refuses what it cannot hold", "[layer]") {
     CHECK_THROWS_WITH(layer::fill({UNK, 2}, 1), "dims[0] is UNK, expected a count");
     CHECK_THROWS_WITH(test::run(layer::fill<std::int32_t>({1}, 0.5)), "fill_i32(): value is 0.5, expected a whole number that i32 holds");
 }
+
+}  // namespace test_fill

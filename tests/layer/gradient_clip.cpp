@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_gradient_clip {
+
 using namespace rowan;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
     layer::GradientClip(layer::ClipByNorm{}).add(scope, both);
     CHECK(both[1].gradient->spec() == tensor_spec<double>({1}));
 }
+
+}  // namespace test_gradient_clip

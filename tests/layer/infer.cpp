@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_infer {
+
 using namespace rowan;
 
 namespace {
@@ -130,3 +132,5 @@ TEST_CASE("a constant that a program gave its value stays", "[layer]") {
     auto const sum = layer::add(x, c);
     for (int i = 0; i < 2; ++i) CHECK((test::run(sum, {{"x", Tensor<float>{1, 2}}}).value() == Tensor<float>{2, 12}));
 }
+
+}  // namespace test_infer

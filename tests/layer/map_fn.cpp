@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace test_map_fn {
+
 namespace {
 
 using namespace rowan;
@@ -51,3 +53,5 @@ TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and
     net.run(scope);
     CHECK(result(mapped).lod() == two_levels.slice_levels(0, 1));
 }
+
+}  // namespace test_map_fn

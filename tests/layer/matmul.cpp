@@ -6,6 +6,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 
+namespace test_matmul {
+
 using namespace rowan;
 
 TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is told to", "[layer]") {
@@ -42,3 +44,5 @@ TEST_CASE("layer::matmul refuses what cannot be multiplied", "[layer]") {
     CHECK_THROWS_WITH(layer::matmul(x, y, true, true),
                       "transpose_y is 1, expected 0 where x is transposed: transpose the product of y and x instead");
 }
+
+}  // namespace test_matmul

@@ -19,6 +19,8 @@
 #include <array>
 #include <cmath>
 
+namespace test_rnn {
+
 namespace {
 
 using namespace rowan;
@@ -258,3 +260,5 @@ TEST_CASE("a step whose result is the same for all sequences is refused when the
     };
     CHECK_THROWS_WITH(make(), "layer::rnn: the output or the state of a step is the same for all sequences, expected a row for each");
 }
+
+}  // namespace test_rnn

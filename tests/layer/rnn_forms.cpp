@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace test_rnn_forms {
+
 namespace {
 
 using namespace rowan;
@@ -363,3 +365,5 @@ TEST_CASE("memories are checked when the layer is made, and a layer that is refu
     CHECK_THROWS_AS(layer::parameter<double>({UNK, 3}, {-1, 1}, "v"), ShapeError);
     CHECK_NOTHROW(layer::parameter<double>({2, 3}, {-1, 1}, "v"));
 }
+
+}  // namespace test_rnn_forms

@@ -8,6 +8,8 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/loss.hpp>
 
+namespace test_rnn_program {
+
 namespace {
 
 using namespace rowan;
@@ -134,3 +136,5 @@ TEST_CASE("a step that is no step is refused", "[rnn_program]") {
     auto const net = Net<>::trace_and_build(*layer::fc(never, {.output_size = 1}));
     CHECK_THROWS_AS(net.run(scope), GraphError);
 }
+
+}  // namespace test_rnn_program

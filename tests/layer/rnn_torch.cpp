@@ -15,6 +15,8 @@
 #include <cmath>
 #include <vector>
 
+namespace test_rnn_torch {
+
 namespace {
 
 using namespace rowan;
@@ -99,3 +101,5 @@ TEST_CASE("an LSTM is PyTorch's, forward and in every gradient", "[layer]") {
     check<double>(lstm, 6, step, 1e-13, 1e-13);
     check<float>(lstm, 6, step, 1e-6, 1e-5);
 }
+
+}  // namespace test_rnn_torch

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_schedule {
+
 using namespace rowan;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("bad schedules are refused, and the parameters stay as they were befor
     CHECK_THROWS_WITH(train(cost, reader, {.optimizer = Minus{}, .schedule = layer::Warmup{}}), "the optimizer of v has no learning_rate for the schedule");
     CHECK(v->value().get<LoDTensor<double>>().value()(0) == -3);
 }
+
+}  // namespace test_schedule

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+namespace test_sequence_expand {
+
 using namespace rowan;
 
 TEST_CASE("layer::sequence_expand repeats rows as often as sequences are long", "[layer]") {
@@ -42,3 +44,5 @@ TEST_CASE("the gradient of layer::sequence_expand is that of central differences
     CHECK_THROWS_WITH(append_backward<double>(*layer::mse(layer::sequence_expand(sums, rows), target)),
                       "operator sequence_expand has no gradient for its input lookup_table_0.out_0, on which a result without a name depends");
 }
+
+}  // namespace test_sequence_expand

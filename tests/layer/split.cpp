@@ -7,6 +7,8 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/loss.hpp>
 
+namespace test_split {
+
 using namespace rowan;
 
 TEST_CASE("layer::split cuts a value along an axis", "[layer]") {
@@ -44,3 +46,5 @@ TEST_CASE("layer::split refuses sections that are not the axis", "[layer]") {
     CHECK_THROWS_WITH(test::run(layer::split(x, {1, 2})[0], {{"x", Tensor<float>{{1, 2, 3}}}}),
                       "split(x): sections[1] is 2, expected at most 0, what is left of the axis");
 }
+
+}  // namespace test_split

@@ -6,6 +6,8 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 
+namespace test_sum_rows {
+
 using namespace rowan;
 
 TEST_CASE("layer::sum_rows adds the rows of a batch", "[layer]") {
@@ -26,3 +28,5 @@ TEST_CASE("the gradient of layer::sum_rows is that of central differences", "[la
     test::set(*target, LoDTensor<double>(test::values({2}, 3)));
     test::check_net(layer::mse(layer::sum_rows(test::parameter({3, 2}, 1)), target));
 }
+
+}  // namespace test_sum_rows

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_train {
+
 namespace {
 
 using namespace rowan;
@@ -323,3 +325,5 @@ TEST_CASE("training leaves the net as it was, however often", "[layer]") {
     CHECK(counts() == before);
     CHECK(nested.get<float>("table") == first.get<float>("table"));
 }
+
+}  // namespace test_train

@@ -21,6 +21,8 @@
 #include <tuple>
 #include <vector>
 
+namespace test_while_loop {
+
 namespace {
 
 using namespace test;
@@ -285,3 +287,5 @@ TEST_CASE("states with fractions of two element types have no gradient together"
     CHECK_THROWS_WITH(append_backward<double>(*layer::mse(b, parameter({1}, 2))),
                       "while_loop: the gradient of a state is f64, expected f32, as the first state that has fractions");
 }
+
+}  // namespace test_while_loop

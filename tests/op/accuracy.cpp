@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_accuracy {
+
 using rowan::accuracy, rowan::accuracy_op, rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK;
 
@@ -51,3 +53,5 @@ TEST_CASE("accuracy refuses labels that are none, and shapes that do not match",
     CHECK(test::refusal<ShapeError>([] { accuracy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<std::int64_t>({3})); }) ==
           "accuracy: label.shape(0) is 3, expected 2");
 }
+
+}  // namespace test_accuracy

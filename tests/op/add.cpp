@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_add {
+
 using rowan::add_op, rowan::bfloat16, rowan::Cpu, rowan::identity_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::ShapeError,
     rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -74,3 +76,5 @@ TEST_CASE("add refuses shapes, kinds and element types that differ", "[op][bad]"
     CHECK(test::refusal<rowan::TypeError>([] { add_op::infer({rowan::VarType::TENSOR_ARRAY, 5, {}, 0}, tensor_spec<float>({})); }) ==
           "add: x is of another kind, expected a tensor");
 }
+
+}  // namespace test_add

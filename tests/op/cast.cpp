@@ -11,6 +11,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_cast {
+
 using rowan::bfloat16, rowan::cast_grad_op, rowan::cast_op, rowan::Cpu, rowan::float16, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError;
 
@@ -73,3 +75,5 @@ TEST_CASE("cast refuses numbers that integers do not hold", "[op][bad]") {
     Tensor<double> const g{{1, 2}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cast_grad_op::run(e, x, g); }, x, g) == "out_grad.shape() is [1, 2], expected [2]");
 }
+
+}  // namespace test_cast

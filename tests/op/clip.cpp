@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+namespace test_clip {
+
 using rowan::clip_op, rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
 
 TEST_CASE("clip cuts elements to an interval", "[op]") {
@@ -40,3 +42,5 @@ TEST_CASE("bad bounds of clip are refused", "[op]") {
     CHECK(text(x, -INFINITY, 1) == "min is -inf, expected a finite number");
     CHECK(text(g, 0.5, 1) == "min is 0.5, expected 0 within the interval, as rows that are not named stay 0");
 }
+
+}  // namespace test_clip

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace test_clip_by_norm {
+
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
 
 namespace {
@@ -58,3 +60,5 @@ TEST_CASE("bad norms are refused", "[op]") {
     CHECK(text(-1) == "max_norm is -1, expected 0 or more");
     CHECK(text(NAN) == "max_norm is nan, expected a finite number");
 }
+
+}  // namespace test_clip_by_norm

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_compare {
+
 using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::TypeError, rowan::UNK;
 
 static_assert(rowan::less_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<bool>({4, 3}, 1));
@@ -47,3 +49,5 @@ TEST_CASE("comparisons refuse shapes and element types that differ", "[op][bad]"
     CHECK_THROWS_AS(rowan::equal_op::infer(tensor_spec<float>({2}), tensor_spec<double>({2})), TypeError);
     CHECK_THROWS_AS(rowan::any_op::infer(tensor_spec<float>({2})), TypeError);
 }
+
+}  // namespace test_compare

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+namespace test_concat {
+
 using rowan::bfloat16, rowan::concat, rowan::concat_grad_op, rowan::concat_op, rowan::Cpu, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
@@ -109,3 +111,5 @@ TEST_CASE("concat refuses what does not fit", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](Cpu e) { concat_grad_op::run(e, List{a, b}, a, {1}); }, a, b) == "out_grad.shape() is [1, 2], expected [1, 5]");
     CHECK(test::refusal<ShapeError>([] { concat_op::infer(two, {0}); }) == "concat: x is 3, expected 2");
 }
+
+}  // namespace test_concat

@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_cross_entropy {
+
 using rowan::bfloat16, rowan::Cpu, rowan::cross_entropy, rowan::cross_entropy_grad, rowan::cross_entropy_grad_op, rowan::cross_entropy_op,
     rowan::IndexError, rowan::Reduction, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -142,3 +144,5 @@ TEST_CASE("cross_entropy refuses labels that are none, and shapes that do not ma
     CHECK(test::refusal<rowan::TypeError>([] { cross_entropy_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2}), {}); }) ==
           "cross_entropy: label dtype is 5, expected 3");
 }
+
+}  // namespace test_cross_entropy

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+namespace test_dropout {
+
 using rowan::bfloat16, rowan::Cpu, rowan::dropout, rowan::dropout_grad, rowan::dropout_grad_op, rowan::dropout_op, rowan::ShapeError,
     rowan::Tensor, rowan::tensor_spec, rowan::UNK, rowan::ValueError;
 
@@ -127,3 +129,5 @@ TEST_CASE("dropout refuses what is no probability below 1", "[op][bad]") {
     CHECK(test::refusal<ValueError>([&](Cpu e) { dropout_grad(e, mask, x, 2); }, x) == "probability is 2, expected in [0, 1)");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { dropout_grad(e, mask, g, 0.5); }, g) == "out_grad.shape() is [1, 2], expected [2]");
 }
+
+}  // namespace test_dropout

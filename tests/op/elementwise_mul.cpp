@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_elementwise_mul {
+
 using rowan::bfloat16, rowan::Cpu, rowan::elementwise_mul, rowan::elementwise_mul_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec,
     rowan::UNK;
 
@@ -42,3 +44,5 @@ TEST_CASE("elementwise_mul refuses shapes that differ", "[op][bad]") {
     Tensor<float> const x{1, 2}, y{{1, 2}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { elementwise_mul(e, x, y); }, x, y) == "y.shape() is [1, 2], expected [2]");
 }
+
+}  // namespace test_elementwise_mul

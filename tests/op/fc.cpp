@@ -5,6 +5,8 @@
 #include "reference.hpp"
 #include "refused.hpp"
 
+namespace test_fc {
+
 using rowan::Cpu, rowan::Tensor, rowan::fc_op, rowan::tensor_spec, rowan::UNK;
 
 TEST_CASE("fc is the product plus the bias", "[op]") {
@@ -18,3 +20,5 @@ TEST_CASE("every gradient of fc is that of central differences", "[op]") {
     }
     test::check_gradients<fc_op>(std::tuple(test::values({2, 0}, 1), test::values({0, 3}, 2), test::values({3}, 3)));
 }
+
+}  // namespace test_fc

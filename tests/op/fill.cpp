@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+namespace test_fill {
+
 using rowan::bfloat16, rowan::Cpu, rowan::Dims, rowan::fill, rowan::fill_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK,
     rowan::ValueError;
 
@@ -47,3 +49,5 @@ TEST_CASE("fill refuses unknown dims and values that integers do not hold", "[op
     CHECK(test::refusal<ShapeError>([](Cpu e) { fill<float>(e, {std::int64_t{1} << 61, 4}, 0); }) ==
           "tensor shape is [2305843009213693952, 4], expected at most 2^63 - 1 bytes in all");
 }
+
+}  // namespace test_fill

@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace test_gru_unit {
+
 using rowan::Cpu, rowan::Tensor, rowan::gru_unit_op, rowan::tensor_spec, rowan::UNK;
 
 TEST_CASE("a step of a GRU is that of its formulas, one element at a time", "[op]") {
@@ -66,3 +68,5 @@ TEST_CASE("a GRU's step of other shapes is refused", "[op]") {
 
 static_assert(gru_unit_op::infer(tensor_spec<float>({UNK, 12}, 1), tensor_spec<float>({UNK, 4}), tensor_spec<float>({4, 12}),
                                  tensor_spec<float>({12}))[0] == tensor_spec<float>({UNK, 4}, 1));
+
+}  // namespace test_gru_unit

@@ -10,6 +10,8 @@
 
 #include <cmath>
 
+namespace test_lookup_bag {
+
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::Tensor, rowan::lookup_bag_op, rowan::weighted_bag_op;
 using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
 
@@ -113,3 +115,5 @@ static_assert(weighted_bag_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std
               tensor_spec<float>({UNK, 4}));
 static_assert(rowan::lookup_bag_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
                                                tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));
+
+}  // namespace test_lookup_bag

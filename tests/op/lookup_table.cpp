@@ -4,6 +4,8 @@
 #include "check_gradients.hpp"
 #include "refused.hpp"
 
+namespace test_lookup_table {
+
 using rowan::Cpu, rowan::lookup_table_op, rowan::Tensor;
 using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
 
@@ -54,3 +56,5 @@ static_assert(lookup_table_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std
               tensor_spec<float>({UNK, 4}, 1));
 static_assert(rowan::lookup_table_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
                                                  tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));
+
+}  // namespace test_lookup_table

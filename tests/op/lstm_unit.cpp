@@ -7,6 +7,8 @@
 
 #include <cmath>
 
+namespace test_lstm_unit {
+
 using rowan::Cpu, rowan::Tensor, rowan::lstm_unit_op, rowan::tensor_spec, rowan::UNK;
 
 TEST_CASE("a step of an LSTM is that of its formulas, one element at a time", "[op]") {
@@ -51,3 +53,5 @@ TEST_CASE("an LSTM's step of other shapes is refused", "[op]") {
 
 static_assert(lstm_unit_op::infer(tensor_spec<float>({UNK, 16}), tensor_spec<float>({UNK, 4}), tensor_spec<float>({UNK, 4}),
                                   tensor_spec<float>({4, 16}), tensor_spec<float>({16}))[2] == tensor_spec<float>({UNK, 20}));
+
+}  // namespace test_lstm_unit

@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_matmul {
+
 namespace {
 
 using namespace rowan;
@@ -138,3 +140,5 @@ TEST_CASE("elements of 16 bits are summed as floats", "[matmul]") {
         }
     }
 }
+
+}  // namespace test_matmul

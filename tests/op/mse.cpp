@@ -7,6 +7,8 @@
 
 #include <vector>
 
+namespace test_mse {
+
 using rowan::bfloat16, rowan::Cpu, rowan::mse, rowan::mse_grad, rowan::mse_grad_op, rowan::mse_op, rowan::ShapeError, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK;
 
@@ -62,3 +64,5 @@ TEST_CASE("mse refuses shapes that do not match", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](Cpu e) { mse_grad(e, x, y, g); }, x, y, g) == "y.shape() is [1, 2], expected [2]");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { mse_grad(e, x, x, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
 }
+
+}  // namespace test_mse

@@ -11,6 +11,8 @@
 #include "inputs.hpp"
 #include "reference.hpp"
 
+namespace test_optimizers {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
@@ -55,3 +57,5 @@ TEST_CASE("an optimizer infers nothing, and refuses what does not fit", "[op]") 
     CHECK_THROWS_AS(rowan::sgd_op::infer(w, tensor_spec<float>({6, 4})), rowan::ShapeError);
     CHECK_THROWS_AS(rowan::sgd_op::infer(selected_rows_spec<float>({6, 5}), w), rowan::TypeError);
 }
+
+}  // namespace test_optimizers

@@ -9,6 +9,8 @@
 
 #include <string>
 
+namespace test_registry {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::registry, rowan::runnable;
@@ -51,3 +53,5 @@ TEST_CASE("an unknown operator is an error that quotes it", "[op]") {
     CHECK_THROWS_AS(some::dispatch("", nothing), rowan::GraphError);
     CHECK_THROWS_AS(some::dispatch("zzz", nothing), rowan::GraphError);
 }
+
+}  // namespace test_registry

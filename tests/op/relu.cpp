@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_relu {
+
 using rowan::bfloat16, rowan::relu_grad_op, rowan::relu_op, rowan::ShapeError, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(relu_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
@@ -53,3 +55,5 @@ TEST_CASE("relu_grad refuses another shape", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](rowan::Cpu e) { rowan::relu_grad(e, out, grad); }, out, grad) ==
           "out_grad.shape() is [1, 2], expected [2]");
 }
+
+}  // namespace test_relu

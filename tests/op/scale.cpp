@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_scale {
+
 using rowan::bfloat16, rowan::Cpu, rowan::scale_grad_op, rowan::scale_op, rowan::SelectedRows, rowan::selected_rows_spec, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError;
 
@@ -70,3 +72,5 @@ TEST_CASE("scale refuses fractions of integers, and a bias of SelectedRows", "[o
     CHECK(test::refusal<ValueError>([&](Cpu e) { scale_op::run(e, g, {2, 1}); }, g) == bias);
     CHECK(test::refusal<ValueError>([] { scale_op::infer(selected_rows_spec<float>({2, 2}), {2, 1}); }) == bias);
 }
+
+}  // namespace test_scale

@@ -5,6 +5,8 @@
 
 #include <rowan/op/sequence_expand.hpp>
 
+namespace test_sequence_pool {
+
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::sequence_expand_op, rowan::sequence_pool_op;
 using rowan::tensor_spec, rowan::UNK;
 
@@ -25,3 +27,5 @@ TEST_CASE("the gradient of sequence_expand is that of central differences", "[op
 
 static_assert(sequence_pool_op::infer(tensor_spec<float>({UNK, 4}, 2)) == tensor_spec<float>({UNK, 4}, 1));
 static_assert(sequence_expand_op::infer(tensor_spec<float>({3, 4}), tensor_spec<double>({UNK}, 1)) == tensor_spec<float>({UNK, 4}, 1));
+
+}  // namespace test_sequence_pool

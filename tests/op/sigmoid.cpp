@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_sigmoid {
+
 using rowan::bfloat16, rowan::ShapeError, rowan::sigmoid_grad_op, rowan::sigmoid_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(sigmoid_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
@@ -73,3 +75,5 @@ TEST_CASE("sigmoid is right to a few units in the last place, of any argument an
     check(float{}, 2.5e-7);
     check(double{}, 5e-16);
 }
+
+}  // namespace test_sigmoid

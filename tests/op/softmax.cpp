@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_softmax {
+
 using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::softmax, rowan::softmax_grad, rowan::softmax_grad_op, rowan::softmax_op,
     rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -73,3 +75,5 @@ TEST_CASE("softmax refuses what is no matrix", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, out, g); }, out, g) == "out_grad.shape() is [2, 1], expected [1, 2]");
     CHECK(test::refusal<ShapeError>([] { softmax_op::infer(tensor_spec<float>({2})); }) == "softmax: x rank is 1, expected 2");
 }
+
+}  // namespace test_softmax

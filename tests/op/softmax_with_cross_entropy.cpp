@@ -12,6 +12,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_softmax_with_cross_entropy {
+
 using rowan::bfloat16, rowan::Cpu, rowan::IndexError, rowan::Reduction, rowan::ShapeError, rowan::softmax_with_cross_entropy,
     rowan::softmax_with_cross_entropy_grad, rowan::softmax_with_cross_entropy_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
@@ -103,3 +105,5 @@ TEST_CASE("softmax_with_cross_entropy refuses labels that are none, and shapes t
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_with_cross_entropy_grad(e, flat, good, g); }, flat, good) == "softmax rank is 1, expected 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_with_cross_entropy_grad(e, x, good, g); }, x, g) == "out_grad.shape() is [2], expected [1]");
 }
+
+}  // namespace test_softmax_with_cross_entropy

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_split {
+
 using rowan::bfloat16, rowan::Cpu, rowan::SelectedRows, rowan::ShapeError, rowan::split, rowan::split_grad_op, rowan::split_op, rowan::Tensor,
     rowan::tensor_spec, rowan::UNK, rowan::ValueError, rowan::VarSpec;
 
@@ -77,3 +79,5 @@ TEST_CASE("split of a Tensor refuses what does not fit", "[op][bad]") {
           "sections[1] is 4, expected at most 3, what is left of the axis");
     CHECK(test::refusal<ValueError>([] { split_op::infer(tensor_spec<float>({}), {{2, 4}, 0}); }) == "axis is 0, expected a tensor of rank 1 or more");
 }
+
+}  // namespace test_split

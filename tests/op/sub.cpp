@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_sub {
+
 using rowan::bfloat16, rowan::Cpu, rowan::negate_op, rowan::ShapeError, rowan::sub_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(sub_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}, 1));
@@ -49,3 +51,5 @@ TEST_CASE("sub refuses shapes that differ", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([] { sub_op::infer(tensor_spec<float>({2, 3}), tensor_spec<float>({2})); }) ==
           "sub: y rank is 1, expected that of the other input");
 }
+
+}  // namespace test_sub

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+namespace test_sum {
+
 using rowan::Cpu, rowan::SelectedRows, rowan::sum_op, rowan::Tensor;
 using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
 
@@ -71,3 +73,5 @@ TEST_CASE("the gradient of a sum with row-sparse summands is that of central dif
         check(sparse[k].value(), sparse_grads[k].value());
     }
 }
+
+}  // namespace test_sum

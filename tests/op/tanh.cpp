@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_tanh {
+
 using rowan::bfloat16, rowan::ShapeError, rowan::tanh_grad_op, rowan::tanh_op, rowan::Tensor, rowan::tensor_spec, rowan::UNK;
 
 static_assert(tanh_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
@@ -73,3 +75,5 @@ TEST_CASE("tanh is right to a few units in the last place, of small arguments, t
     check(float{}, 3e-7);
     check(double{}, 7e-16);
 }
+
+}  // namespace test_tanh

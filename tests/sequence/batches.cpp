@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace test_batches {
+
 using rowan::append_lengths, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::merge_batches, rowan::split_batch, rowan::Tensor;
 
 namespace {
@@ -146,3 +148,5 @@ TEST_CASE("batches that do not fit together are refused", "[batches]") {
     CHECK(refusal([] { merge_batches(Batches{LoDTensor<float>(Tensor<float>{{1, 2}}), LoDTensor<float>(Tensor<float>{{1}})}); }) ==
           "batches[1].shape() is [1, 1], expected [1, 2]");
 }
+
+}  // namespace test_batches

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace test_broke_peers {
+
 using rowan::Lod, rowan::LodError, rowan::LoDTensor, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
 
 namespace {
@@ -137,3 +139,5 @@ TEST_CASE("a tensor array grows to no more than its largest size", "[broke_peers
     CHECK_THROWS_AS(array.read(static_cast<std::size_t>(-1)), rowan::IndexError);
     CHECK(array.size() == 0);
 }
+
+}  // namespace test_broke_peers

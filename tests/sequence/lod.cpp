@@ -9,6 +9,8 @@
 #include <ranges>
 #include <sstream>
 
+namespace test_lod {
+
 namespace {
 
 using batches::List, batches::Lists, batches::list, batches::refusal, batches::refused;
@@ -362,3 +364,5 @@ TEST_CASE("a level's offsets are those of an Arrow LargeList where they lie, tho
     }
     CHECK_THROWS_AS(Lod({std::span(words).subspan(1)}), LodError);  // a slice of an array begins in the middle
 }
+
+}  // namespace test_lod

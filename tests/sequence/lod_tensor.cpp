@@ -6,6 +6,8 @@
 #include <concepts>
 #include <list>
 
+namespace test_lod_tensor {
+
 namespace {
 
 using batches::counted, batches::List, batches::refusal, batches::refused, batches::same, batches::Shape;
@@ -225,3 +227,5 @@ TEST_CASE("a batch that was moved from is empty and usable", "[lod_tensor]") {
     x = LoDTensor<float>({4}, {{0, 1}});
     CHECK(x.size() == 1);
 }
+
+}  // namespace test_lod_tensor

@@ -6,6 +6,8 @@
 #include <concepts>
 #include <stdexcept>
 
+namespace test_map_fn {
+
 namespace {
 
 using batches::counted, batches::refusal, batches::Shape;
@@ -101,3 +103,5 @@ TEST_CASE("what f throws comes through, and results must agree", "[map_fn][bad_i
     auto const ranks = [](Tensor<float> const& x) { return x.shape()[0] == 2 ? counted({1}) : counted({1, 1}); };
     CHECK(refusal<ShapeError>([&] { map_fn(ranks, array); }, array) == "value.shape() is [1], expected [1, 1]");
 }
+
+}  // namespace test_map_fn

@@ -7,6 +7,8 @@
 
 #include "dtypes/own_types.hpp"
 
+namespace test_pack {
+
 namespace {
 
 using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::refusal, batches::refused, batches::same,
@@ -356,3 +358,5 @@ TEST_CASE("a recurrent loop over steps is, bit for bit, the loop sentence by sen
         }
     }
 }
+
+}  // namespace test_pack

@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_padded {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::from_padded, rowan::LodError, rowan::Padded, rowan::ShapeError, rowan::to_padded, rowan::ValueError;
 
@@ -177,3 +179,5 @@ TEST_CASE("what does not fit is refused", "[padded][bad]") {
     CHECK(refusal<LodError>([&](Cpu e) { to_padded(e, changed); }, changed) == "lod[0][1] = 2 is not 1, the number of rows");
     CHECK_THROWS_AS(to_padded(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0}), Lod{{0}})), ValueError);
 }
+
+}  // namespace test_padded

@@ -5,6 +5,8 @@
 
 #include "dtypes/own_types.hpp"
 
+namespace test_reorder {
+
 namespace {
 
 using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::refusal, batches::refused,
@@ -158,3 +160,5 @@ TEST_CASE("the same order on any number of threads", "[reorder]") {
         }
     }
 }
+
+}  // namespace test_reorder

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_sequence_concat {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::sequence_concat, rowan::sequence_concat_grad, rowan::ShapeError;
 
@@ -136,3 +138,5 @@ TEST_CASE("inputs that do not fit together are refused", "[sequence_concat][bad]
     CHECK(refusal<rowan::LodError>([&](Cpu e) { sequence_concat(e, huge, huge); }, huge) ==
           "lod[0][1] = 4611686018427387904 is a length that makes the sum overflow");
 }
+
+}  // namespace test_sequence_concat

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_sequence_erase {
+
 using namespace ragged;
 using rowan::sequence_erase, rowan::ShapeError;
 
@@ -77,3 +79,5 @@ TEST_CASE("rows of other than one element are refused", "[sequence_erase][bad]")
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_erase(e, none, {1}); }, none) == "x.row_size() is 0, expected 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_erase(e, rows, {1}); }, rows) == "x.lod().levels() is 0, expected at least 1");
 }
+
+}  // namespace test_sequence_erase

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+namespace test_sequence_expand {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::IndexError, rowan::sequence_expand, rowan::sequence_expand_grad, rowan::ShapeError;
 
@@ -133,3 +135,5 @@ TEST_CASE("arguments that do not fit together are refused", "[sequence_expand][b
           "x[1] expanded is 1 rows or sequences 1152921504606846976 times, expected at most 2^60 in all");
     CHECK_THROWS_AS(sequence_expand(LoDTensor<float>{Tensor<float>{1}}, Lod::from_lengths({{many * 4}})), ShapeError);
 }
+
+}  // namespace test_sequence_expand

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_sequence_mask {
+
 using namespace ragged;
 using rowan::IndexError, rowan::sequence_mask, rowan::ShapeError;
 
@@ -61,3 +63,5 @@ TEST_CASE("what is no length is refused", "[sequence_mask][bad]") {
     CHECK_THROWS_AS(sequence_mask({1}, std::numeric_limits<std::size_t>::max()), ShapeError);
     CHECK_THROWS_AS(sequence_mask(Cpu{-1}, {1}), rowan::ValueError);
 }
+
+}  // namespace test_sequence_mask

@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_sequence_pool {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::Pool, rowan::sequence_pool, rowan::sequence_pool_grad, rowan::ShapeError, rowan::ValueError;
 
@@ -213,3 +215,5 @@ TEST_CASE("sequence_pool: bad arguments are refused", "[sequence_pool][bad]") {
           "out_grad.shape() is [3, 1], expected [3, 2]");
     CHECK_THROWS_AS(sequence_pool(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0, 0}), Lod{{0}}), Pool::sum), ValueError);
 }
+
+}  // namespace test_sequence_pool

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+namespace test_sequence_reverse {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::sequence_reverse, rowan::ShapeError;
 
@@ -55,3 +57,5 @@ TEST_CASE("rows that form no sequences are refused", "[sequence_reverse][bad]") 
     CHECK(batches::refusal<rowan::LodError>([&](Cpu e) { sequence_reverse(e, changed); }, changed) ==
           "lod[0][1] = 2 is not 1, the number of rows");
 }
+
+}  // namespace test_sequence_reverse

@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_sequence_slice {
+
 using namespace ragged;
 using rowan::bfloat16, rowan::IndexError, rowan::sequence_slice, rowan::sequence_slice_grad, rowan::ShapeError;
 
@@ -130,3 +132,5 @@ TEST_CASE("parts that do not lie in their sequence are refused", "[sequence_slic
     CHECK(sequence_slice(huge, {max}, {0}).lod() == Lod{{0, 0}});
     CHECK(refusal<IndexError>([&](Cpu e) { sequence_slice(e, huge, {-1}, {0}); }) == "offset[0] = -1 is not in [0, 9223372036854775807)");
 }
+
+}  // namespace test_sequence_slice

@@ -10,9 +10,6 @@
 #include <string_view>
 #include <vector>
 
-using namespace ragged;
-using rowan::bfloat16, rowan::sequence_softmax, rowan::sequence_softmax_grad, rowan::ShapeError;
-
 namespace test {
 
 // A number whose exponential is of base 2, and found by its type alone.
@@ -39,6 +36,11 @@ struct rowan::dtype<test::base2> {
     static sum widen(test::base2 x) { return x; }
     static test::base2 narrow(sum x) { return x; }
 };
+
+namespace test_sequence_softmax {
+
+using namespace ragged;
+using rowan::bfloat16, rowan::sequence_softmax, rowan::sequence_softmax_grad, rowan::ShapeError;
 
 namespace {
 
@@ -145,3 +147,5 @@ TEST_CASE("sequence_softmax: bad arguments are refused", "[sequence_softmax][bad
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, rows, rows); }, rows) == "out.lod().levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_softmax_grad(e, y, g); }, y, g) == "out_grad.shape() is [2, 1], expected [2]");
 }
+
+}  // namespace test_sequence_softmax

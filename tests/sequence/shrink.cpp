@@ -6,6 +6,8 @@
 
 #include "dtypes/own_types.hpp"
 
+namespace test_shrink {
+
 namespace {
 
 using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::refusal, batches::refused,
@@ -272,3 +274,5 @@ TEST_CASE("the same rows on any number of threads", "[shrink]") {
         }
     }
 }
+
+}  // namespace test_shrink

@@ -6,6 +6,8 @@
 
 #include "sequence/batches.hpp"
 
+namespace test_step_map {
+
 namespace {
 
 using batches::List, batches::list, batches::Lists, batches::order, batches::order_of, batches::refusal, batches::steps_of;
@@ -242,3 +244,5 @@ TEST_CASE("an order in braces is an order also if it is one number", "[step_map]
     CHECK_THROWS_AS(StepMap<>(Lod{{0, 2, 3}}, 0, {0}), rowan::ShapeError);
     CHECK_THROWS_AS(StepMap<>(Lod{{0, 2}}, 0, {1}), rowan::IndexError);
 }
+
+}  // namespace test_step_map

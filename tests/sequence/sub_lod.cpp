@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace test_sub_lod {
+
 using rowan::Lod, rowan::LoDTensor, rowan::sub_lod, rowan::slice_sequences, rowan::Tensor;
 
 namespace {
@@ -59,3 +61,5 @@ TEST_CASE("the rows of a part are an alias", "[sub_lod]") {
     CHECK(x.value()(2, 0) == 7);
     CHECK(slice_sequences(x, 1, 1, 3) == LoDTensor<float>(Tensor<float>{{2}, {7}, {4}, {5}}, Lod{{0, 1, 4}}));
 }
+
+}  // namespace test_sub_lod

@@ -7,6 +7,8 @@
 
 #include <limits>
 
+namespace test_tensor_array {
+
 namespace {
 
 using batches::counted, batches::dot, batches::eighths, batches::refusal, batches::refused, batches::same, batches::Shape;
@@ -678,3 +680,5 @@ TEST_CASE("an erased slot is one that was never written", "[sequence]") {
     steps.write(0, Tensor<float>{5, 6});
     CHECK(steps.stack() == Tensor<float>{{5, 6}, {3, 4}});
 }
+
+}  // namespace test_tensor_array

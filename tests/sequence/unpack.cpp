@@ -5,6 +5,8 @@
 
 #include "dtypes/own_types.hpp"
 
+namespace test_unpack {
+
 namespace {
 
 using batches::batch, batches::counted, batches::List, batches::order, batches::order_of, batches::refusal, batches::same, batches::Shape,
@@ -266,3 +268,5 @@ TEST_CASE("the same steps on any number of threads", "[unpack]") {
         CHECK(are_steps_of(TensorArray<float>::unpack(Cpu{3}, x).steps, x, 0, order_of(lod, 0, true)));
     }
 }
+
+}  // namespace test_unpack

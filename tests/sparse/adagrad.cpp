@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+namespace test_adagrad {
+
 using reference::product;
 using rowan::adagrad, rowan::bfloat16, rowan::float16, rowan::SelectedRows, rowan::Tensor;
 
@@ -85,3 +87,5 @@ TEST_CASE("floats stay close to the same steps in double, with the defaults of t
 TEST_CASE("rows that are named take adagrad's dense step, the others keep their bits", "[adagrad][property]") {
     reference::check_lazy<float>(step);
 }
+
+}  // namespace test_adagrad

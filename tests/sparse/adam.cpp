@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_adam {
+
 using reference::product;
 using rowan::adam, rowan::bfloat16, rowan::SelectedRows, rowan::Tensor;
 
@@ -102,3 +104,5 @@ TEST_CASE("a gradient with no rows changes neither param nor moments", "[adam]")
 TEST_CASE("rows that are named take adam's dense step, the others keep their bits", "[adam][property]") {
     reference::check_lazy<float, float>(step);
 }
+
+}  // namespace test_adam

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+namespace test_add {
+
 using inputs::Rows, inputs::Shape;
 using rowan::add, rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
 
@@ -64,3 +66,5 @@ TEST_CASE("the sum stands for the sum of the dense tensors", "[add][property]") 
         RC_ASSERT(add(rowan::to_dense(a), b) == want);
     }));
 }
+
+}  // namespace test_add

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+namespace test_bad_ids {
+
 namespace {
 
 using rowan::Cpu, rowan::Ids, rowan::IndexError, rowan::SelectedRows, rowan::Tensor;
@@ -130,3 +132,5 @@ TEST_CASE("rows, slices and elements of a tensor outside it are refused", "[bad_
     CHECK(t.row(1)[1] == 4);
     CHECK(t.slice(2, 2).shape() == Tensor<float>::shape_type{0, 2});
 }
+
+}  // namespace test_bad_ids

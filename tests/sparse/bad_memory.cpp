@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+namespace test_bad_memory {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor;
@@ -133,3 +135,5 @@ TEST_CASE("no number of threads is too large", "[bad_input]") {
     CHECK(table(0, 0) == 2.0F - 2.0F / 2.0F + 2.0F - 2.0F / std::sqrt(8.0F));
     CHECK(moment(n - 1, 0) == 8);
 }
+
+}  // namespace test_bad_memory

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+namespace test_bad_shapes {
+
 namespace {
 
 using rowan::Cpu, rowan::Ids, rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor;
@@ -186,3 +188,5 @@ TEST_CASE("a tensor refuses shapes that no memory holds and lists of unequal len
     CHECK_THROWS_AS(Tensor<float>::full({}, 1).slice(0, 0), ShapeError);
     refused<ShapeError>([&](Cpu) { t += Tensor<float>::zeros({2, 4, 1}); }, t);
 }
+
+}  // namespace test_bad_shapes

@@ -5,6 +5,8 @@
 #include <functional>
 #include <limits>
 
+namespace test_bad_values {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::ValueError;
@@ -193,3 +195,5 @@ TEST_CASE("a number of threads below 0 is refused by every function, whatever th
         CHECK_NOTHROW(calls[i](Cpu{3}));
     }
 }
+
+}  // namespace test_bad_values

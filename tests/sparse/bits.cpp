@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_bits {
+
 using rowan::SelectedRows, rowan::Tensor;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("the bits are those that were written down", "[bits]") {
               p(0, 0) = moment(7);
           }) == 0x621D7239AD0D404EU);
 }
+
+}  // namespace test_bits

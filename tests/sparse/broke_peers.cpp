@@ -11,6 +11,8 @@
 #include <limits>
 #include <numeric>
 
+namespace test_broke_peers {
+
 namespace {
 
 using rowan::Cpu, rowan::IndexError, rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor;
@@ -209,3 +211,5 @@ TEST_CASE("rows outside the height are refused where Paddle merges, adds or upda
     SelectedRows<float> const seven(7, {1}, Tensor<float>{{1}});
     CHECK(refusal<ShapeError>([&](Cpu e) { sgd(e, four, seven, 0.1); }, four, seven) == "param.shape(0) is 4, expected 7");
 }
+
+}  // namespace test_broke_peers

@@ -12,6 +12,8 @@
 #include <span>
 #include <tuple>
 
+namespace test_determinism {
+
 using inputs::Rows;
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
 
@@ -212,3 +214,5 @@ TEST_CASE("what rules see of whole rows has one hash on any number of threads", 
     CHECK(one([&](Cpu exec, auto& param, auto& moment) { rowan::update_rows(exec, plan, g.value(), own, param, moment); }));
     CHECK(one([&](Cpu exec, auto& param, auto& moment) { rowan::update_rows(exec, dense, own, param, moment); }));
 }
+
+}  // namespace test_determinism

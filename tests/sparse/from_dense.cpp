@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_from_dense {
+
 using inputs::Shape;
 using rowan::Cpu, rowan::from_dense, rowan::SelectedRows, rowan::Tensor;
 
@@ -50,3 +52,5 @@ TEMPLATE_TEST_CASE("to_dense(from_dense(t)) is t, of every element type", "[from
         CHECK((g.rows().size() <= shape[0] / 2 && reference::same(rowan::to_dense(g), dense)));
     }
 }
+
+}  // namespace test_from_dense

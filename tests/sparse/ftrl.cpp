@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+namespace test_ftrl {
+
 using reference::product;
 using rowan::bfloat16, rowan::ftrl, rowan::FtrlOptions, rowan::SelectedRows, rowan::Tensor;
 
@@ -97,3 +99,5 @@ TEST_CASE("rows that are named take ftrl's dense step, the others keep their bit
     reference::check_lazy<float, float>(step(root));
     reference::check_lazy<float, float>(step(power));
 }
+
+}  // namespace test_ftrl

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+namespace test_gather {
+
 using inputs::Rows, inputs::Shape;
 using rowan::Cpu, rowan::gather, rowan::Tensor;
 
@@ -101,3 +103,5 @@ TEST_CASE("gather and lookup_table_grad are adjoint", "[gather][property]") {
         RC_ASSERT(inner(gather(table, g.rows()), g.value()) == inner(table, rowan::to_dense(grad)));
     }));
 }
+
+}  // namespace test_gather

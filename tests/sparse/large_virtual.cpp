@@ -15,6 +15,8 @@
 #include <unistd.h>
 #endif
 
+namespace test_large_virtual {
+
 namespace {
 
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
@@ -158,3 +160,5 @@ TEST_CASE("rows without width may be any number", "[large]") {
     CHECK(rowan::from_dense(table).rows().empty());
     CHECK_THROWS_AS(rowan::gather(table, {last + 1}), rowan::IndexError);
 }
+
+}  // namespace test_large_virtual

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_lookup_table_grad {
+
 using inputs::Rows, inputs::Shape;
 using rowan::Cpu, rowan::lookup_table_grad, rowan::SelectedRows, rowan::Tensor;
 
@@ -57,3 +59,5 @@ TEST_CASE("the output's gradient is taken over without a copy", "[lookup_table_g
     Tensor<float> const cube{{{1, 2}, {3, 4}}};
     CHECK(lookup_table_grad(Tensor<std::int32_t>{{0, 1}}, cube.share(), 2).value().data() == cube.data());
 }
+
+}  // namespace test_lookup_table_grad

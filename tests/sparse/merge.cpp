@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_merge {
+
 using inputs::Rows, inputs::Shape;
 using rowan::bfloat16, rowan::Cpu, rowan::merge, rowan::merge_into, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
 
@@ -131,3 +133,5 @@ TEST_CASE("the order of unique rows does not matter", "[merge]") {
         CHECK(std::ranges::equal(merged.value().row(static_cast<std::size_t>(rows[i])), g.value().row(i)));
     }
 }
+
+}  // namespace test_merge

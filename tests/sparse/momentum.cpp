@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdint>
 
+namespace test_momentum {
+
 using reference::product;
 using rowan::bfloat16, rowan::momentum, rowan::SelectedRows, rowan::Tensor;
 
@@ -95,3 +97,5 @@ TEST_CASE("floats stay close to the same steps in double", "[momentum]") {
 TEST_CASE("rows that are named take momentum's dense step, the others keep their bits", "[momentum][property]") {
     for (auto const& options : {plain, decayed, nesterov}) reference::check_lazy<float>(step(options));
 }
+
+}  // namespace test_momentum

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_retain {
+
 using inputs::Rows, inputs::Shape;
 using rowan::Cpu, rowan::retain, rowan::SelectedRows, rowan::Tensor;
 
@@ -55,3 +57,5 @@ TEST_CASE("bits are copied, at all sizes", "[retain]") {
         CHECK(reference::same(retain(Cpu{.threads = 3}, g, all), g));
     });
 }
+
+}  // namespace test_retain

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_rmsprop {
+
 using reference::product;
 using rowan::bfloat16, rowan::rmsprop, rowan::SelectedRows, rowan::Tensor;
 
@@ -107,3 +109,5 @@ TEST_CASE("rows that are named take rmsprop's dense step, the others keep their 
     reference::check_lazy<float, float>(step);
     reference::check_lazy<float, float, float>(step);
 }
+
+}  // namespace test_rmsprop

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_row_plan {
+
 using inputs::Rows;
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows;
 
@@ -144,3 +146,5 @@ TEST_CASE("plans are values: copied deep, empty when moved from", "[row_plan]") 
     plan.swap(copy);
     CHECK((is_plan_of(plan, rows, 6) && is_plan_of(copy, {1}, 2)));
 }
+
+}  // namespace test_row_plan

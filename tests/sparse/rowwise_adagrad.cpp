@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_rowwise_adagrad {
+
 using reference::product;
 using rowan::bfloat16, rowan::Cpu, rowan::RowPlan, rowan::rowwise_adagrad, rowan::SelectedRows, rowan::Tensor;
 
@@ -115,3 +117,5 @@ TEST_CASE("sparse is dense on the densified gradient, row by row", "[rowwise_ada
         RC_ASSERT(sparse.first == dense.first && sparse.second == dense.second);
     }));
 }
+
+}  // namespace test_rowwise_adagrad

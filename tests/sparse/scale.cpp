@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_scale {
+
 using rowan::Cpu, rowan::scale, rowan::SelectedRows, rowan::Tensor;
 
 TEST_CASE("scale multiplies every element and leaves the rows", "[scale]") {
@@ -52,3 +54,5 @@ TEST_CASE("scaling commutes with what a gradient stands for", "[scale][property]
         RC_ASSERT(scale(g, 1) == g);
     }));
 }
+
+}  // namespace test_scale

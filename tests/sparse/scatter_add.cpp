@@ -10,6 +10,8 @@
 #include <limits>
 #include <vector>
 
+namespace test_scatter_add {
+
 using inputs::Rows;
 using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::scatter_add, rowan::SelectedRows, rowan::Tensor;
 
@@ -156,3 +158,5 @@ TEST_CASE("adding x and then -x gives integers back", "[scatter_add][property]")
         RC_ASSERT(reference::same(table, before));
     }));
 }
+
+}  // namespace test_scatter_add

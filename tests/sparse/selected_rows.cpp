@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace test_selected_rows {
+
 using inputs::Rows, inputs::Shape;
 using rowan::SelectedRows, rowan::Tensor;
 
@@ -133,3 +135,5 @@ TEST_CASE("an alias of a row-sparse gradient has its rows and sees its elements"
     g = SelectedRows<float>(9, {0}, {{1, 1}});
     CHECK(alias.rows().size() == 3);
 }
+
+}  // namespace test_selected_rows

@@ -9,6 +9,8 @@
 #include <initializer_list>
 #include <type_traits>
 
+namespace test_sgd {
+
 using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::RowPlan, rowan::SelectedRows, rowan::sgd, rowan::Tensor;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("sparse is dense on the densified gradient, where sums are exact", "[s
         RC_ASSERT(after(g) == after(rowan::merge(g)));
     }));
 }
+
+}  // namespace test_sgd

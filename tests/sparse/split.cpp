@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+namespace test_split {
+
 using inputs::Rows, inputs::Shape;
 using rowan::Cpu, rowan::SelectedRows, rowan::split, rowan::Tensor;
 
@@ -47,3 +49,5 @@ TEST_CASE("the sections under each other stand for the whole", "[split][property
         RC_ASSERT(rows == g.rows().size());
     }));
 }
+
+}  // namespace test_split

@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace test_squared_norm {
+
 using rowan::Cpu, rowan::SelectedRows, rowan::squared_norm, rowan::Tensor;
 
 namespace {
@@ -66,3 +68,5 @@ TEST_CASE("the norm is that of the dense tensor", "[squared_norm][property]") {
         RC_ASSERT(squared_norm(g) == sum);
     }));
 }
+
+}  // namespace test_squared_norm

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+namespace test_to_dense {
+
 using inputs::Shape;
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::to_dense;
 
@@ -32,3 +34,5 @@ TEMPLATE_TEST_CASE("every element type has the bits of a serial sum onto zeros",
         CHECK(reference::same(to_dense(Cpu{.threads = 3}, g), want));
     });
 }
+
+}  // namespace test_to_dense

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <set>
 
+namespace test_touched_rows {
+
 using inputs::Rows;
 using rowan::IndexError, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::TouchedRows;
 using test::refusal, test::refused;
@@ -76,3 +78,5 @@ TEST_CASE("TouchedRows that were moved from are empty and usable", "[sparse]") {
     from.add({1});
     CHECK(from.rows() == std::vector<std::int64_t>{1});
 }
+
+}  // namespace test_touched_rows

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+namespace test_update_rows {
+
 using inputs::Rows, inputs::Shape;
 using rowan::bfloat16, rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor, rowan::update_rows;
 
@@ -122,3 +124,5 @@ TEST_CASE("what a rule throws reaches the caller once, from any thread", "[updat
         CHECK(caught == 1);
     }
 }
+
+}  // namespace test_update_rows

@@ -4,6 +4,8 @@
 
 #include "devices.hpp"
 
+namespace test_add {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::add, rowan::merge, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -61,3 +63,5 @@ TEMPLATE_TEST_CASE("add on a device refuses terms that do not fit", "[thrust][ad
     auto const sum = add(g, bad);
     CHECK(refusal<rowan::IndexError>([&] { to_host(sum); }) == "rows[0] = -7 is not in [0, 2)");
 }
+
+}  // namespace test_add

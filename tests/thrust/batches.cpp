@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_batches {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::merge_batches, rowan::slice_sequences, rowan::split_batch, rowan::Tensor, rowan::to_device;
 
@@ -37,3 +39,5 @@ TEMPLATE_TEST_CASE("batches on a device that do not fit are refused as on the ho
     CHECK(refused_alike([&] { split_batch(host, {1, 2}); }, [&] { split_batch(x, {1, 2}); }));
     CHECK(refused_alike([&] { merge_batches(std::vector{host, flat}); }, [&] { merge_batches(std::vector{x, y}); }));
 }
+
+}  // namespace test_batches

@@ -7,13 +7,18 @@
 #include <rowan/thrust/cublas.hpp>
 #include <rowan/thrust/cuda.hpp>
 #define ROWAN_TEST_DEVICES rowan::Cuda
-#elif defined(ROWAN_TEST_ONE_DEVICE)
+#elif defined(ROWAN_TEST_ALL_DEVICES)
+#include <thrust/system/cpp/execution_policy.h>
+#include <thrust/system/omp/execution_policy.h>
+#include <thrust/system/tbb/execution_policy.h>
+#define ROWAN_TEST_DEVICES \
+    rowan::ThrustDevice<thrust::cpp::tag>, rowan::ThrustDevice<thrust::omp::tag>, rowan::ThrustDevice<thrust::tbb::tag>
+#elif defined(ROWAN_TEST_ONE_DEVICE)  // under sanitizers, with another Thrust
 #include <thrust/system/omp/execution_policy.h>
 #define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::omp::tag>
-#else  // omp is left to the check clang, with another Thrust
-#include <thrust/system/cpp/execution_policy.h>
+#else  // nets have cpp
 #include <thrust/system/tbb/execution_policy.h>
-#define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::cpp::tag>, rowan::ThrustDevice<thrust::tbb::tag>
+#define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::tbb::tag>
 #endif
 
 #include <rowan/thrust/copy.hpp>

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <random>
 
+namespace test_from_dense {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::from_dense, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -59,3 +61,5 @@ TEMPLATE_TEST_CASE("from_dense on a device refuses what the host's refuses, and 
     CHECK(late_refusal(D{}) == "nothing was thrown");
     CHECK(same_bits(from_dense(dense), SelectedRows<float>(2, {1}, {{0, -2}})));
 }
+
+}  // namespace test_from_dense

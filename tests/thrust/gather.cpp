@@ -3,6 +3,8 @@
 
 #include "devices.hpp"
 
+namespace test_gather {
+
 using device::late_refusal, device::refusal, device::same_bits, device::Shape;
 using rowan::gather, rowan::gather_into, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -65,3 +67,5 @@ TEMPLATE_TEST_CASE("gather_into a device's tensor leaves it alone when an id is 
     CHECK(same_bits(out, Tensor<float>::full({3, 2}, 7)));
     CHECK(same_bits(table, Tensor<float>{{1, 2}, {3, 4}}));
 }
+
+}  // namespace test_gather

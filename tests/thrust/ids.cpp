@@ -8,6 +8,8 @@
 #include <array>
 #include <span>
 
+namespace test_ids {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::gather, rowan::Ids, rowan::IndexError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -89,3 +91,5 @@ TEMPLATE_TEST_CASE("any id is bad where there are no rows, which is said at once
     CHECK(to_host(gather(none, Tensor<std::int64_t, D>::from_shape({0}))).shape() == device::Shape{0, 2});
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_ids

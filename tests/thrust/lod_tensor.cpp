@@ -3,6 +3,8 @@
 
 #include <utility>
 
+namespace test_lod_tensor {
+
 using device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -45,3 +47,5 @@ TEMPLATE_TEST_CASE("copies of device batches are deep, shares and conversions al
     CHECK_THROWS_AS((LoDTensor<float, D>(Tensor<float, D>{{1}}, Lod{{0, 2}})), rowan::LodError);
     CHECK_THROWS_AS((LoDTensor<float, D>(Tensor<float, D>::full({}, 1), Lod{{0, 1}})), rowan::ShapeError);
 }
+
+}  // namespace test_lod_tensor

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+namespace test_lookup_table_grad {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::IndexError, rowan::lookup_table_grad, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -74,3 +76,5 @@ TEMPLATE_TEST_CASE("lookup_table_grad on a device refuses what the host's refuse
     CHECK(refusal<IndexError>([&] { lookup_table_grad(bad, out_grad, 0); }) == "ids[0] = 1 is not in [0, 0)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_lookup_table_grad

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+namespace test_map_fn {
+
 using device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::map_fn, rowan::Pool, rowan::Tensor, rowan::TensorArray, rowan::to_device;
 
@@ -18,3 +20,5 @@ TEMPLATE_TEST_CASE("a function of the host's is called with the slots of a devic
     gap.resize(1);
     CHECK_THROWS_AS(map_fn(pool, gap), rowan::IndexError);
 }
+
+}  // namespace test_map_fn

@@ -3,6 +3,8 @@
 
 #include "devices.hpp"
 
+namespace test_merge {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::merge, rowan::merge_into, rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -95,3 +97,5 @@ TEMPLATE_TEST_CASE("merge on a device refuses values of other shapes and throws 
     CHECK(same_bits(out, SelectedRows<float>(2, {0}, {{5}})));
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_merge

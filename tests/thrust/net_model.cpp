@@ -10,6 +10,8 @@
 #include <iterator>
 #include <string>
 
+namespace test_net_model {
+
 namespace {
 
 using namespace nets;
@@ -47,7 +49,7 @@ void trained(F const& f) {
     rowan::Scope scope;
     rowan::ScopeGuard const guard(scope);
     auto const model = build<D>();
-    rowan::TrainOptionsOn<D> const options{.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .epochs = 2};
+    rowan::TrainOptionsOn<D> const options{.optimizer = ada_grad<D>(), .epochs = 2};
     f(model, rowan::train(model.cost, [](std::int64_t) { return batches(); }, options));
 }
 
@@ -106,7 +108,7 @@ TEMPLATE_TEST_CASE("all that training on a device gave is saved, and goes on els
         auto const loaded = rowan::load_parameters(file.path);
         CHECK(loaded.steps == parameters.steps);
         for (auto const& [name, value] : values(parameters)) CHECK(device::same_bits(loaded.get<float>(name), value));
-        rowan::TrainOptionsOn<D> options{.optimizer = layer::AdaGrad{.learning_rate = 0.1}};
+        rowan::TrainOptionsOn<D> options{.optimizer = ada_grad<D>()};
         auto const reader = [](std::int64_t) { return batches(); };
         options.resume = &parameters;
         auto const expected = values(rowan::train(model.cost, reader, options));
@@ -115,3 +117,5 @@ TEMPLATE_TEST_CASE("all that training on a device gave is saved, and goes on els
         for (auto const& [name, value] : expected) CHECK(device::same_bits(got.at(name), value));
     });
 }
+
+}  // namespace test_net_model

@@ -3,6 +3,8 @@
 
 #include <tuple>
 
+namespace test_net_sequences {
+
 namespace {
 
 using namespace nets;
@@ -61,7 +63,7 @@ std::vector<Feeds> batches() {
 
 template <class D, class Build>
 Result trained(Build const& build) {
-    return train<D>(build, batches(), batch({2, 0, 4}, 9), {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .epochs = 2, .seed = 3});
+    return train<D>(build, batches(), batch({2, 0, 4}, 9), {.optimizer = ada_grad<D>(), .epochs = 2, .seed = 3});
 }
 
 }  // namespace
@@ -85,7 +87,7 @@ TEMPLATE_TEST_CASE("bad ids of a batch on a device are an error of train, and no
         rowan::ScopeGuard const guard(scope);
         Model<D> const model = build(std::type_identity<D>{});
         auto const reader = [](std::int64_t) { return batches(); };
-        rowan::TrainOptionsOn<D> options{.optimizer = layer::AdaGrad{.learning_rate = 0.1}};
+        rowan::TrainOptionsOn<D> options{.optimizer = ada_grad<D>()};
         auto const good = rowan::train(model.cost, reader, options);
         options.resume = &good;
         auto bad = words({2, 3}, height, 1);
@@ -123,7 +125,7 @@ TEMPLATE_TEST_CASE("a loop over an array runs on a device", "[thrust][net]", ROW
         return Feeds{{"x", device::filled<float>({n, 3}, seed)}, {"y", device::filled<float>({n, 3}, seed + 1)}};
     };
     auto const of = [&]<class E>(std::type_identity<E>) {
-        return train<E>(build, {one(5, 1), one(64, 3)}, one(2, 5), {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .epochs = 2});
+        return train<E>(build, {one(5, 1), one(64, 3)}, one(2, 5), {.optimizer = ada_grad<E>(), .epochs = 2});
     };
     check_same<D>(of(std::type_identity<D>{}), of(std::type_identity<Cpu>{}));
 }
@@ -136,7 +138,9 @@ TEMPLATE_TEST_CASE("dropout on a device hides what it hides on the host", "[thru
     };
     Feeds const feeds{{"x", device::filled<float>({9, 3}, 1)}, {"y", device::filled<float>({9, 2}, 2)}};
     auto const of = [&]<class E>(std::type_identity<E>) {
-        return train<E>(build, {feeds, feeds}, feeds, {.optimizer = layer::AdaGrad{.learning_rate = 0.1}, .epochs = 2, .seed = 5});
+        return train<E>(build, {feeds, feeds}, feeds, {.optimizer = ada_grad<E>(), .epochs = 2, .seed = 5});
     };
     check_same<TestType>(of(std::type_identity<TestType>{}), of(std::type_identity<Cpu>{}));
 }
+
+}  // namespace test_net_sequences

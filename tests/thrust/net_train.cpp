@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+namespace test_net_train {
+
 namespace {
 
 using namespace nets;
@@ -23,8 +25,8 @@ Feeds batch(std::size_t n, unsigned seed) {
 std::vector<Feeds> batches() { return {batch(7, 1), batch(1, 3), batch(65, 5), batch(64, 7)}; }
 
 template <class D>
-rowan::TrainOptionsOn<D> options(layer::OptimizerOn<D> const& optimizer) {
-    return {.optimizer = optimizer, .epochs = 2, .seed = 3};
+rowan::TrainOptionsOn<D> options(auto const& optimizer) {
+    return {.optimizer = layer::OptimizerOn<D>(optimizer, rowan::dtypes<float>{}), .epochs = 2, .seed = 3};
 }
 
 }  // namespace
@@ -99,9 +101,9 @@ TEMPLATE_TEST_CASE("gradients are clipped and rates follow a schedule on a devic
     using D = TestType;
     auto const trained = []<class E>(std::type_identity<E>, auto const& clip) {
         auto o = options<E>(layer::AdaGrad{.learning_rate = 0.1});
-        o.clip = clip;
+        o.clip = layer::GradientClipOn<E>(clip, rowan::dtypes<float>{});
         o.schedule = layer::CosineDecay{.steps = 6};
-        o.optimizers = {{"fc_0.w_0", layer::Momentum{}}};
+        o.optimizers = {{"fc_0.w_0", layer::OptimizerOn<E>(layer::Momentum{}, rowan::dtypes<float>{})}};
         return train<E>(two_layers, batches(), batch(3, 9), o);
     };
     auto const same = [&](auto const& clip) {
@@ -111,3 +113,5 @@ TEMPLATE_TEST_CASE("gradients are clipped and rates follow a schedule on a devic
     same(layer::ClipByNorm{.max_norm = 0.1});
     same(layer::ClipByValue{.min = -0.1, .max = 0.1});
 }
+
+}  // namespace test_net_train

@@ -21,6 +21,7 @@
 #include <rowan/thrust/cublas.hpp>
 #define ROWAN_NET_DEVICES rowan::Cuda
 #else
+#include <thrust/system/cpp/execution_policy.h>
 #define ROWAN_NET_DEVICES rowan::ThrustDevice<thrust::cpp::tag>
 #endif
 
@@ -84,6 +85,12 @@ void check_same(Values const& of_device, Values const& of_host) {
         REQUIRE(of_device.contains(name));
         check_same<D>(of_device.at(name), value);
     }
+}
+
+/// For parameters of float alone: one for double, too, would take long to compile.
+template <class D>
+layer::OptimizerOn<D> ada_grad() {
+    return {layer::AdaGrad{.learning_rate = 0.1}, rowan::dtypes<float>{}};
 }
 
 struct Result {

@@ -95,7 +95,6 @@ TEMPLATE_TEST_CASE("products on a device are those of Cpu", "[thrust][op]", ROWA
     products<float, TestType>();
     products<double, TestType>();
     products<rowan::bfloat16, TestType>();
-    products<rowan::float16, TestType>();
     products<std::int32_t, TestType>();
 }
 

@@ -136,7 +136,7 @@ TEMPLATE_TEST_CASE("losses of labels on a device are those of Cpu", "[thrust][op
 TEMPLATE_TEST_CASE("losses of probabilities as labels on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     soft_label_losses<float, TestType>();
     soft_label_losses<double, TestType>();
-    soft_label_losses<rowan::float16, TestType>();
+    soft_label_losses<rowan::bfloat16, TestType>();
 }
 
 TEMPLATE_TEST_CASE("means of losses of many rows on a device have the order of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {

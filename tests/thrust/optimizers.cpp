@@ -9,6 +9,8 @@
 #include <string>
 #include <type_traits>
 
+namespace test_optimizers {
+
 using device::same_bits, device::State;
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor, rowan::to_device;
 
@@ -113,3 +115,5 @@ TEMPLATE_TEST_CASE("adagrad on a device takes a row that is looked up very often
     rowan::adagrad(p.on_device, m.on_device, to_device(D{}, g));
     CHECK((p.same() && m.same()));
 }
+
+}  // namespace test_optimizers

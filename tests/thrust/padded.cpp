@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_padded {
+
 using device::refused_alike, device::same_bits;
 using rowan::from_padded, rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::to_device, rowan::to_padded;
 
@@ -50,3 +52,5 @@ TEMPLATE_TEST_CASE("padding on a device refuses what the host refuses", "[thrust
     CHECK(refused_alike([&] { from_padded(small, {1}); }, [&] { from_padded(y, {1}); }));
     CHECK(refused_alike([&] { from_padded(small, {1, -1}); }, [&] { from_padded(y, {1, -1}); }));
 }
+
+}  // namespace test_padded

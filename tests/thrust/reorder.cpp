@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+namespace test_reorder {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::reorder, rowan::reorder_grad, rowan::StepMap, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -37,3 +39,5 @@ TEMPLATE_TEST_CASE("reorder on a device refuses another number of rows", "[thrus
     Tensor<float> const two{{1}, {2}};
     CHECK(refused_alike([&] { reorder(two, StepMap<>(lod, 0)); }, [&] { reorder(to_device(D{}, two), StepMap<D>(lod, 0)); }));
 }
+
+}  // namespace test_reorder

@@ -3,6 +3,8 @@
 
 #include "devices.hpp"
 
+namespace test_retain {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::IndexError, rowan::retain, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -56,3 +58,5 @@ TEMPLATE_TEST_CASE("retain on a device refuses what the host's refuses", "[thrus
     cut.value() = Tensor<float, D>::from_shape({0, 1});
     CHECK_THROWS_AS(retain(cut, {4}), ShapeError);
 }
+
+}  // namespace test_retain

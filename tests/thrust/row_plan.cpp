@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <span>
 
+namespace test_row_plan {
+
 using device::late_refusal, device::refusal, device::Rows, device::same_bits;
 using rowan::RowPlan, rowan::SelectedRows, rowan::Tensor, rowan::to_device;
 
@@ -76,3 +78,5 @@ TEMPLATE_TEST_CASE("a plan on a device refuses what the host's refuses", "[thrus
     CHECK(refusal<rowan::IndexError>([&] { plan.rows(); }) == "rows[1] = 5 is not in [0, 5)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_row_plan

@@ -3,6 +3,8 @@
 
 #include "devices.hpp"
 
+namespace test_scale {
+
 using device::late_refusal, device::same_bits;
 using rowan::scale, rowan::SelectedRows, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -46,3 +48,5 @@ TEMPLATE_TEST_CASE("scale on a device refuses a value of another shape", "[thrus
     CHECK_THROWS_AS(scale(g, 2), rowan::ShapeError);
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_scale

@@ -5,6 +5,8 @@
 
 #include <span>
 
+namespace test_scatter_add {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::dtype, rowan::merge, rowan::scatter_add, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device;
 
@@ -95,3 +97,5 @@ TEMPLATE_TEST_CASE("scatter_add on a device leaves the table alone when it is re
     CHECK(late_refusal(D{}) == "ids[1] = -1 is not in [0, 2)");
     CHECK(same_bits(t, before));
 }
+
+}  // namespace test_scatter_add

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+namespace test_selected_rows {
+
 using device::late_refusal, device::refusal, device::Rows, device::same_bits, device::Shape;
 using rowan::IndexError, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -61,3 +63,5 @@ TEMPLATE_TEST_CASE("device rows outside the table are refused, those of the host
     CHECK(refusal<IndexError>([&] { G(0, Tensor<std::int64_t, D>{0, 0}, value); }) == "rows[0] = 0 is not in [0, 0)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_selected_rows

@@ -5,6 +5,8 @@
 #include <functional>
 #include <vector>
 
+namespace test_sequence_concat {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_concat, rowan::sequence_concat_grad, rowan::Tensor, rowan::to_device;
 
@@ -36,3 +38,5 @@ TEMPLATE_TEST_CASE("sequence_concat on a device refuses what it refuses on the h
     CHECK(refused_alike([] { sequence_concat(std::vector<LoDTensor<float>>()); }, [] { sequence_concat(std::vector<LoDTensor<float, D>>()); }));
     CHECK(refused_alike([&] { sequence_concat_grad(a, {a.lod(), a.lod()}); }, [&] { sequence_concat_grad(to_device(D{}, a), {a.lod(), a.lod()}); }));
 }
+
+}  // namespace test_sequence_concat

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+namespace test_sequence_erase {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_erase, rowan::Tensor, rowan::to_device;
 
@@ -31,3 +33,5 @@ TEMPLATE_TEST_CASE("sequence_erase on a device refuses what it refuses on the ho
     CHECK(refused_alike([&] { sequence_erase(wide, {1}); }, [&] { sequence_erase(to_device(D{}, wide), {1}); }));
     CHECK(refused_alike([&] { sequence_erase(flat, {1}); }, [&] { sequence_erase(to_device(D{}, flat), {1}); }));
 }
+
+}  // namespace test_sequence_erase

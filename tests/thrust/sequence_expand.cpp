@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+namespace test_sequence_expand {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_expand, rowan::sequence_expand_grad, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -47,3 +49,5 @@ TEMPLATE_TEST_CASE("sequence_expand on a device refuses what it refuses on the h
     CHECK(refused_alike(expand_by(rows, {}, 0), expand_by(x, {}, 0)));
     CHECK(refused_alike([&] { sequence_expand_grad(Tensor<float>{{1}}, rows, two); }, [&] { sequence_expand_grad(Tensor<float, D>{{1}}, x, two); }));
 }
+
+}  // namespace test_sequence_expand

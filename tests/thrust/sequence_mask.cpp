@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+namespace test_sequence_mask {
+
 using device::late_refusal, device::refused_alike, device::same_bits;
 using rowan::sequence_mask, rowan::Tensor, rowan::to_device;
 
@@ -26,3 +28,5 @@ TEMPLATE_TEST_CASE("negative lengths are refused on a device, where nobody waits
     auto const mask = sequence_mask(to_device(D{}, bad), 4);
     CHECK(late_refusal(D{}).find("lengths[1] = -1") != std::string::npos);
 }
+
+}  // namespace test_sequence_mask

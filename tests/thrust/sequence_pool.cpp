@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+namespace test_sequence_pool {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::sequence_pool, rowan::sequence_pool_grad, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -84,3 +86,5 @@ TEMPLATE_TEST_CASE("sequence_pool on a device refuses what it refuses on the hos
     Tensor<float> const grad{{1}, {2}};
     CHECK(refused_alike([&] { sequence_pool_grad(host, grad, Pool::sum); }, [&] { sequence_pool_grad(x, to_device(D{}, grad), Pool::sum); }));
 }
+
+}  // namespace test_sequence_pool

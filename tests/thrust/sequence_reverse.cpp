@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+namespace test_sequence_reverse {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_reverse, rowan::Tensor, rowan::to_device;
 
@@ -17,3 +19,5 @@ TEMPLATE_TEST_CASE("the rows of each sequence are reversed on a device", "[thrus
     LoDTensor<float> const flat(Tensor<float>{{1}});
     CHECK(refused_alike([&] { sequence_reverse(flat); }, [&] { sequence_reverse(to_device(D{}, flat)); }));
 }
+
+}  // namespace test_sequence_reverse

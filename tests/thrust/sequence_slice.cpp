@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_sequence_slice {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_slice, rowan::sequence_slice_grad, rowan::Tensor, rowan::to_device;
 
@@ -41,3 +43,5 @@ TEMPLATE_TEST_CASE("sequence_slice on a device refuses what it refuses on the ho
     CHECK(alike({0, 1}, {1, 2}));
     CHECK(refused_alike([&] { sequence_slice_grad(host, host.lod(), {0, 0}, {1, 1}); }, [&] { sequence_slice_grad(to_device(D{}, host), host.lod(), {0, 0}, {1, 1}); }));
 }
+
+}  // namespace test_sequence_slice

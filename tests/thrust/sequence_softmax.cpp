@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <limits>
 
+namespace test_sequence_softmax {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_softmax, rowan::sequence_softmax_grad, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -64,3 +66,5 @@ TEMPLATE_TEST_CASE("sequence_softmax on a device refuses what it refuses on the 
     CHECK(refused_alike([&] { sequence_softmax(flat); }, [&] { sequence_softmax(to_device(D{}, flat)); }));
     CHECK(refused_alike([&] { sequence_softmax_grad(host, {{1, 2}}); }, [&] { sequence_softmax_grad(to_device(D{}, host), {{1, 2}}); }));
 }
+
+}  // namespace test_sequence_softmax

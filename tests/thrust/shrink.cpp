@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace test_shrink {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::shrink, rowan::shrink_grad, rowan::StepMap, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -50,3 +52,5 @@ TEMPLATE_TEST_CASE("shrink on a device refuses what it refuses on the host", "[t
     CHECK(refused_alike([&] { shrink_grad(four, host_map, 1, 3); }, [&] { shrink_grad(to_device(D{}, four), map, 1, 3); }));
     CHECK(refused_alike([&] { shrink_grad(LoDTensor<float>(four), host_map, 1, Lod()); }, [&] { shrink_grad(LoDTensor<float, D>(to_device(D{}, four)), map, 1, Lod()); }));
 }
+
+}  // namespace test_shrink

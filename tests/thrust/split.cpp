@@ -3,6 +3,8 @@
 
 #include "devices.hpp"
 
+namespace test_split {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::SelectedRows, rowan::ShapeError, rowan::split, rowan::Tensor, rowan::to_device;
 
@@ -55,3 +57,5 @@ TEMPLATE_TEST_CASE("split on a device refuses heights that are not the gradient'
     CHECK(refusal<rowan::IndexError>([&] { split(bad, {4, 6}); }) == "rows[1] = 10 is not in [0, 10)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_split

@@ -5,6 +5,8 @@
 
 #include <bit>
 
+namespace test_squared_norm {
+
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::squared_norm, rowan::Tensor, rowan::to_device;
 
@@ -54,3 +56,5 @@ TEMPLATE_TEST_CASE("squared_norm on a device refuses values of other shapes and 
     CHECK(refusal<rowan::IndexError>([&] { squared_norm(bad); }) == "rows[1] = 2 is not in [0, 2)");
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
+
+}  // namespace test_squared_norm

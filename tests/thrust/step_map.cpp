@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <span>
 
+namespace test_step_map {
+
 using device::same_bits;
 using rowan::Cpu, rowan::Lod, rowan::StepMap, rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -80,3 +82,5 @@ TEMPLATE_TEST_CASE("copies of a map on a device are maps of their own", "[thrust
     map = copy;
     CHECK(same_map(map, host));
 }
+
+}  // namespace test_step_map

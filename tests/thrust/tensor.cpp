@@ -5,6 +5,8 @@
 
 #include <utility>
 
+namespace test_tensor {
+
 using device::same_bits;
 using rowan::Tensor, rowan::to_device, rowan::to_host;
 
@@ -62,3 +64,5 @@ TEMPLATE_TEST_CASE("device tensors refuse shapes that cannot be", "[thrust][tens
     CHECK_THROWS_AS((Tensor<float, D>::full({}, 1).slice(0, 0)), ShapeError);
     CHECK(same_bits(t, Tensor<float>{{1, 2}, {3, 4}}));
 }
+
+}  // namespace test_tensor

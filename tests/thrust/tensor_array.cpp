@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace test_tensor_array {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::TensorArray, rowan::to_device, rowan::to_host;
 
@@ -159,3 +161,5 @@ TEMPLATE_TEST_CASE("arrays on a device refuse what the host's refuse", "[thrust]
     CHECK(refused_alike([&] { host.concat(); }, [&] { array.concat(); }));
     CHECK(same_bits(array, host));
 }
+
+}  // namespace test_tensor_array

@@ -4,6 +4,8 @@
 
 #include "devices.hpp"
 
+namespace test_to_dense {
+
 using device::refusal, device::same_bits;
 using rowan::merge, rowan::SelectedRows, rowan::Tensor, rowan::to_dense, rowan::to_device;
 
@@ -32,3 +34,5 @@ TEMPLATE_TEST_CASE("to_dense on a device refuses what has no shape", "[thrust][t
     auto const dense = to_dense(bad);
     CHECK(refusal<rowan::IndexError>([&] { to_host(dense); }) == "rows[0] = 2 is not in [0, 2)");
 }
+
+}  // namespace test_to_dense

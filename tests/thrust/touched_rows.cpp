@@ -5,6 +5,8 @@
 
 #include "devices.hpp"
 
+namespace test_touched_rows {
+
 using device::Rows, device::same_bits;
 using rowan::SelectedRows, rowan::Tensor, rowan::TouchedRows;
 
@@ -18,3 +20,5 @@ TEMPLATE_TEST_CASE("rows of a device's gradients are touched, and their new valu
     CHECK_THROWS_AS(touched.of(Tensor<float, D>::zeros({4, 2})), rowan::ShapeError);
     CHECK_THROWS_AS(touched.add(Tensor<std::int64_t, D>{3}), rowan::IndexError);
 }
+
+}  // namespace test_touched_rows

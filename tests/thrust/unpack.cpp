@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+namespace test_unpack {
+
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::StepMap, rowan::Tensor, rowan::TensorArray, rowan::to_device, rowan::to_host;
 
@@ -81,3 +83,5 @@ TEMPLATE_TEST_CASE("devices refuse to cut and to pack what the host refuses", "[
     CHECK(refused_alike([&] { TensorArray<float>::unpack(host, 0, true, nullptr, nullptr); }, [&] { TensorArray<float, D>::unpack(x, 0, true, nullptr, nullptr); }));
     CHECK(same_bits(steps.pack(0, map), host));
 }
+
+}  // namespace test_unpack

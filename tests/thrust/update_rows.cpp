@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+namespace test_update_rows {
+
 using device::late_refusal, device::refusal, device::State;
 using rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host, rowan::update_rows;
 
@@ -92,3 +94,5 @@ TEMPLATE_TEST_CASE("an optimizer on a device changes nothing when it is refused"
     rowan::sgd(param, g, 0.5);
     CHECK(p.same());
 }
+
+}  // namespace test_update_rows

@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""tests/cases.py BUILD [--rooms ROOM...] [--words WORD...] [--jobs N] [--log FILE] [--again TEXT]: builds what the chosen tests of a build
+folder need, and runs them.
+
+A test is what ctest knows by the name `room: test`. Catch2's cases are run many by a program, not one: this is what ctest does not do. A word
+chooses the tests whose name has it, and Catch2's cases that have it as a tag or stand in a file of that name. FILE gets lines that run.sh reads."""
+import argparse
+import collections
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+patience = 900  # seconds without a word
+chunk = 24  # cases that one process runs
+
+
+def ctest(build):
+    said = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True)
+    if said.returncode:
+        sys.exit(said.stdout + said.stderr)
+    return [Test(one) for one in json.loads(said.stdout)["tests"]]
+
+
+class Test:
+    def __init__(self, one):
+        self.name = one["name"]
+        self.room, _, self.rest = self.name.partition(": ")
+        self.command = one.get("command")
+        values = {p["name"]: p["value"] for p in one.get("properties", [])}
+        labels = values.get("LABELS", [])
+        self.cases = "cases" in labels
+        self.needs = [label[6:] for label in labels if label.startswith("needs=")]
+        self.folder = values.get("WORKING_DIRECTORY")
+        self.environment = values.get("ENVIRONMENT", [])
+        self.must_say = values.get("PASS_REGULAR_EXPRESSION", [])
+        self.skip_says = values.get("SKIP_REGULAR_EXPRESSION", [])
+        self.alone = values.get("RUN_SERIAL", False)
+
+
+def chosen(tests, words):
+    """Those with all words, or, of the cases of a program, those that Catch2 finds by a tag or a file."""
+    for word in words:
+        found = {}
+        left = []
+        for test in tests:
+            if word.lower() in test.name.lower() or not test.command and test.cases:
+                left.append(test)
+            elif test.cases:
+                program = test.command[0]
+                if program not in found:
+                    found[program] = set()
+                    for pattern in (f"[{word}]", f"[#{word}]"):
+                        said = subprocess.run([program, "-#", "--list-test-names-only", pattern], capture_output=True, text=True)
+                        found[program] |= set(said.stdout.splitlines())
+                if test.rest in found[program]:
+                    left.append(test)
+        tests = left
+    return tests
+
+
+class Runner:
+    def __init__(self, tests, jobs, again):
+        self.total = len(tests)
+        self.jobs = jobs
+        self.again = again
+        self.done = 0
+        self.passed, self.failed, self.skipped = [], [], []
+        self.lock = threading.Lock()
+        self.children = set()
+        queue = collections.defaultdict(list)
+        self.work = []
+        self.serial = []
+        for test in tests:
+            if test.cases and test.command:
+                queue[test.command[0]].append(test)
+            else:
+                (self.serial if test.alone else self.work).append([test])
+        for cases in queue.values():
+            pieces = (len(cases) + chunk - 1) // chunk
+            self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take equally long
+
+    def end(self, test, how, seconds, said="", why=""):
+        with self.lock:
+            self.done += 1
+            {"passed": self.passed, "failed": self.failed, "skipped": self.skipped}[how].append(
+                (test, why) if how == "skipped" else test)
+            mark = {"passed": "", "failed": "  FAILED", "skipped": f"  SKIPPED: {why}"}[how]
+            slow = f"  {seconds:.0f} s" if seconds >= 5 else ""
+            if how == "failed" and said.strip():
+                print(said.rstrip()[-8000:])
+            print(f"[{self.done}/{self.total}] {test.name}{slow}{mark}", flush=True)
+
+    def start(self, command, test, **more):
+        environment = dict({"OMP_WAIT_POLICY": "passive"}, **os.environ)  # others run on these cores
+        environment.update(one.split("=", 1) for one in test.environment)
+        child = subprocess.Popen(command, cwd=test.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                 text=True, errors="replace", start_new_session=True, env=dict(environment, **more))
+        self.children.add(child)
+        return child
+
+    def watch(self, child):
+        """Ends a child that has been silent for too long."""
+        state = {"last": time.monotonic(), "silent": False}
+
+        def look():
+            while child.poll() is None:
+                if time.monotonic() - state["last"] > patience:
+                    state["silent"] = True
+                    os.killpg(child.pid, signal.SIGKILL)
+                    return
+                time.sleep(0.5)
+
+        threading.Thread(target=look, daemon=True).start()
+        return state
+
+    def one(self, test):
+        if not test.command:
+            self.end(test, "failed", 0, f"{test.name}: the program is not built")
+            return
+        start = time.monotonic()
+        child = self.start(test.command, test)
+        state = self.watch(child)
+        said = child.communicate()[0]
+        self.children.discard(child)
+        skip = re.search(r"SKIPPED (.*)", said)
+        if state["silent"]:
+            ok, said = False, said + f"\nkilled after {patience} s"
+        elif test.must_say:
+            ok = any(re.search(pattern, said) for pattern in test.must_say)
+        else:
+            ok = child.returncode == 0
+        took = time.monotonic() - start
+        if ok and skip and any(re.search(p, said) for p in test.skip_says):
+            self.end(test, "skipped", took, why=skip[1])
+        else:
+            self.end(test, "passed" if ok else "failed", took, said)
+            for line in re.findall(r"SKIPPED (.*)", said) if ok and not test.must_say else []:  # a part of it
+                self.skipped.append((None, line))
+
+    def many(self, tests):
+        """Cases of one program. One that ends the program is reported, and the others are run by another process."""
+        left = {test.rest: test for test in tests}
+        while left:
+            first = next(iter(left.values()))
+            child = self.start([first.command[0], ",".join(test.command[1] for test in left.values())], first, ROWAN_PROGRESS="1")
+            state = self.watch(child)
+            now, said, count = None, [], len(left)
+            for line in child.stdout:
+                state["last"] = time.monotonic()
+                if line.startswith("@@start "):
+                    now, said, start = line[8:-1], [], state["last"]
+                elif line.startswith("@@end ") and now is not None:
+                    how = line.split()
+                    text = "".join(said)
+                    skip = re.search(r"^\s*SKIPPED (.*)", text, re.M)
+                    test = left.pop(now, None)
+                    if test and how[1] == "passed" and skip:
+                        self.end(test, "skipped", float(how[2]), why=skip[1])
+                    elif test:
+                        self.end(test, how[1], float(how[2]), text)
+                    now, said = None, []
+                else:
+                    said.append(line)
+            child.wait()
+            self.children.discard(child)
+            text = "".join(said)
+            if state["silent"]:
+                text += f"\nkilled after {patience} s without a word"
+            if now is not None and now in left:
+                self.end(left.pop(now), "failed", time.monotonic() - start, f"{text}\nthe program ended with status {child.returncode}")
+            elif len(left) == count:  # it runs none of them, or fails before it does
+                skip = re.search(r"SKIPPED (.*)", text)
+                for test in left.values():
+                    if skip and child.returncode == 0:
+                        self.end(test, "skipped", 0, why=skip[1].split(": ")[-1])
+                    else:
+                        self.end(test, "failed", 0, text)
+                        text = ""
+                left = {}
+            elif not left and child.returncode and not self.failed:  # all passed, but it ends badly: a leak
+                self.total += 1
+                bad = Test({"name": f"{first.room}: the end of the program"})
+                self.end(bad, "failed", 0, text + f"\nstatus {child.returncode}")
+
+    def run(self):
+        self.work.sort(key=lambda piece: not piece[0].cases)  # the many first
+
+        def worker():
+            while True:
+                with self.lock:
+                    if not self.work:
+                        return
+                    piece = self.work.pop(0)
+                (self.many if piece[0].cases and piece[0].command else lambda p: self.one(p[0]))(piece)
+
+        threads = [threading.Thread(target=worker, daemon=True) for _ in range(self.jobs)]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+            for piece in self.serial:
+                self.one(piece[0])
+        except KeyboardInterrupt:
+            for child in list(self.children):
+                os.killpg(child.pid, signal.SIGKILL)
+            sys.exit(130)
+
+
+def build(folder, tests, jobs):
+    """Builds what tests need. The targets that do not build."""
+    known = {line.split(":")[0] for line in subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True,
+                                                            text=True).stdout.splitlines()}
+    root = os.path.realpath(folder) + "/"
+    needs = {}
+    for test in tests:
+        for target in test.needs:
+            needs.setdefault(target, []).append(test)
+        for word in test.command or []:
+            if word.startswith(root) and word[len(root):] in known:
+                needs.setdefault(word[len(root):], []).append(test)
+    if not needs:
+        return True
+    return subprocess.run(["ninja", "-C", folder, "-k", "0", "-j", str(jobs), *sorted(needs)]).returncode == 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder")
+    parser.add_argument("--rooms", nargs="*", default=[])
+    parser.add_argument("--words", nargs="*", default=[])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--log")
+    parser.add_argument("--again", default="bash tests/run.sh")
+    arguments = parser.parse_args()
+    folder = os.path.realpath(arguments.folder)
+
+    def select():
+        tests = [test for test in ctest(folder) if not arguments.rooms or test.room in arguments.rooms]
+        return chosen(tests, arguments.words)
+
+    start = time.monotonic()
+    tests = select()
+    built = build(folder, tests, arguments.jobs)
+    minutes_built = (time.monotonic() - start) / 60
+    tests = select()
+    if not tests:
+        print(f"no test of {' '.join(arguments.rooms)} has {' '.join(arguments.words)}", file=sys.stderr)
+        sys.exit(2)
+    runner = Runner(tests, arguments.jobs, arguments.again)
+    runner.run()
+    minutes = (time.monotonic() - start) / 60
+    failed = [(test.name, f"{arguments.again} {test.room}" + (" " + shlex.quote(test.rest) if test.command else "")) for test in runner.failed]
+    if not built and not failed:
+        failed.append(("something does not build", "see above"))
+    skipped = sorted({f"{test.name}: {why.removeprefix(test.name + ': ')}" if test else why for test, why in runner.skipped})
+    total = len(runner.passed) + len(runner.failed) + (not built and not runner.failed)
+    print(f"{minutes:.1f} minutes, {minutes_built:.1f} of them to build")
+    if arguments.log:
+        with open(arguments.log, "a") as log:
+            log.writelines(f"failed\t{name}\t{how}\n" for name, how in failed)
+            log.writelines(f"skipped\t{one}\n" for one in skipped)
+            log.write(f"total\t{total}\n")
+    sys.exit(bool(failed))
+
+
+main()
