@@ -3,7 +3,7 @@
 folder need, and runs them.
 
 A test is what ctest knows by the name `room: test`. Catch2's cases are run many by a program, not one: this is what ctest does not do. A word
-chooses the tests whose name has it, and Catch2's cases that have it as a tag or stand in a file of that name. FILE gets a line of JSON."""
+chooses the tests whose name has it, and Catch2's cases that have it as a tag or stand in a file of that name. FILE gets lines that run.sh reads."""
 import argparse
 import collections
 import json
@@ -97,7 +97,8 @@ class Runner:
             print(f"[{self.done}/{self.total}] {test.name}{slow}{mark}", flush=True)
 
     def start(self, command, test, **more):
-        environment = dict(os.environ, **dict(one.split("=", 1) for one in test.environment))
+        environment = dict({"OMP_WAIT_POLICY": "passive"}, **os.environ)  # others run on these cores
+        environment.update(one.split("=", 1) for one in test.environment)
         child = subprocess.Popen(command, cwd=test.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  text=True, errors="replace", start_new_session=True, env=dict(environment, **more))
         self.children.add(child)
@@ -263,7 +264,9 @@ def main():
     print(f"{minutes:.1f} minutes, {minutes_built:.1f} of them to build")
     if arguments.log:
         with open(arguments.log, "a") as log:
-            log.write(json.dumps({"failed": failed, "skipped": skipped, "total": total}) + "\n")
+            log.writelines(f"failed\t{name}\t{how}\n" for name, how in failed)
+            log.writelines(f"skipped\t{one}\n" for one in skipped)
+            log.write(f"total\t{total}\n")
     sys.exit(bool(failed))
 
 

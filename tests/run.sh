@@ -83,7 +83,7 @@ configure() {
         count "$1: CMake ends with an error" 1 1
         return 1
     fi
-    grep -A 5 -i 'warning' "build/$2.log" || true
+    grep -A 5 '^CMake Warning' "build/$2.log" || true
 }
 
 # run CHECK BUILD ROOMS [WORD...]: builds and runs the tests of the rooms that have all the words.
