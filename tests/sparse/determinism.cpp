@@ -67,7 +67,7 @@ template <class Operation>
 std::size_t hashes(std::uint64_t want, Operation const& operation) {
     std::set<std::uint64_t> found{want};
     for (int threads : {1, 2, 3, 4, 8}) {
-        for (int run = 0; run < 8; ++run) found.insert(operation(Cpu{threads}));
+        for (int run = 0; run < 2; ++run) found.insert(operation(Cpu{threads}));
     }
     return found.size();
 }
