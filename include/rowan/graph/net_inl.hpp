@@ -4,6 +4,14 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/detail/kind_text.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -29,6 +37,112 @@ ROWAN_FUNCTION void throw_named(Operator const& op) {
     } catch (LodError const& e) {  // begins with the offset
         throw LodError(e.level(), e.position(), e.value(),
                        std::string(e.reason()).append(", in ").append(describe(op)));
+    }
+}
+
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs)
+    : order_(trace(outputs)), outputs_(outputs.begin(), outputs.end()) {
+    name_variables(order_);
+    find_uses();
+}
+
+ROWAN_FUNCTION void NetOrder::append(Operator& op) {
+    order_.push_back(&op);
+    name_variables(std::span(&order_.back(), 1));
+    find_uses();
+}
+
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
+    std::optional<MemoryPool::Guard> guard;
+    if (current_pool() == nullptr) guard.emplace(*pool_);
+    for (Variable* const v : inputs_) {
+        if (value(scope, *v).empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v->name())
+                                 .append("\" has no value: it is ")
+                                 .append(v->role() == Role::data        ? "fed by the caller"
+                                         : v->role() == Role::parameter ? "a parameter"
+                                                                        : "written by no operator"));
+    }
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+    }
+    Buffer<Value*> in, out;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        in.clear();
+        out.clear();
+        for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
+        for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
+        if (op.code->in_place && may_take(i, *op.inputs[0])) {
+            *out[0] = std::move(*in[0]);
+            in[0] = out[0];
+        }
+        run_named(op, [&] { op.code->run(device, in, out, op.attributes.get(), op.levels_from); });
+        for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+    }
+}
+
+ROWAN_FUNCTION std::string NetOrder::dot() const {
+    std::ostringstream text;
+    text << "digraph net {\n  rankdir=TB;\n  node [fontname=\"sans-serif\"];\n";
+    std::unordered_set<Variable const*> shown;
+    auto const show = [&](Variable const& v) {
+        if (!shown.insert(&v).second) return;
+        char const* const shape = v.role() == Role::parameter ? "box, style=filled, fillcolor=lightgrey"
+                                  : v.role() == Role::data    ? "box, style=rounded"
+                                                              : "plaintext";
+        text << "  \"" << v.name() << "\" [shape=" << shape << ", label=\"" << v.name() << "\\n"
+             << kind_text(v.spec()) << ' ' << v.spec().dims;
+        if (v.spec().lod_level > 0) text << ", levels " << v.spec().lod_level;
+        text << "\"];\n";
+    };
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Operator const& op = *order_[i];
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+        for (Variable const* v : op.inputs) {
+            show(*v);
+            text << "  \"" << v->name() << "\" -> op" << i << ";\n";
+        }
+        for (Variable const* v : op.outputs) {
+            show(*v);
+            text << "  op" << i << " -> \"" << v->name() << "\";\n";
+        }
+    }
+    text << "}\n";
+    return text.str();
+}
+
+ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v.value();
+    Variable* const there = scope.find(v.name());
+    return there == nullptr ? v.value() : there->value();
+}
+
+ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {
+    return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
+           std::ranges::count(order_[i]->inputs, &v) == 1;
+}
+
+ROWAN_FUNCTION void NetOrder::find_uses() {
+    inputs_.clear();
+    std::unordered_set<Variable const*> known;
+    for (Operator const* op : order_) {
+        for (Variable* const v : op->inputs) {
+            if (known.insert(v).second) inputs_.push_back(v);
+        }
+        known.insert(op->outputs.begin(), op->outputs.end());
+    }
+    std::unordered_map<Variable*, std::size_t> last;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
+            for (Variable* const v : *list) last[v] = i;
+        }
+    }
+    last_uses_.assign(order_.size(), {});
+    for (auto const& [v, i] : last) {
+        if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
+            last_uses_[i].push_back(v);
     }
 }
 
