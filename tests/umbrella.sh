@@ -44,7 +44,7 @@ for folder in rowan/*/; do
     if [[ $room == detail || $room == compiled ]]; then continue; fi
     if [[ $room != io && $room != thrust ]]; then wants rowan/rowan.hpp "rowan/$room.hpp"; fi
     for header in "$folder"*.hpp; do
-        if [[ $header =~ /thrust/cu(da|blas)\.hpp$ ]]; then continue; fi
+        if [[ $header =~ /thrust/cu(da|blas)\.hpp$ || $header == *_inl.hpp ]]; then continue; fi
         wants "rowan/$room.hpp" "$header"
         if [[ $room == io ]] && ! needs_nanopb "$header"; then wants rowan/rowan.hpp "$header"; fi
     done
