@@ -9,6 +9,7 @@
 #include <rapidcheck.h>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <numeric>
