@@ -15446,7 +15446,7 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+// rowan/detail/factor.hpp: Factor, a matrix that is to be multiplied.
 
 namespace rowan::inline v0::detail {
 
@@ -15463,6 +15463,12 @@ struct Factor {
     std::size_t next_row() const { return transposed ? 1 : columns; }
     std::size_t next_column() const { return transposed ? columns : 1; }
 };
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+
+namespace rowan::inline v0::detail {
 
 /// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread.
 template <class S>

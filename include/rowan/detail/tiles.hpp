@@ -1,7 +1,7 @@
 // rowan/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
 #pragma once
 
-#include <rowan/detail/product.hpp>
+#include <rowan/detail/factor.hpp>
 
 #include <algorithm>
 #include <cmath>
