@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tests/consume.sh FOLDER [TEST]: programs that use rowan in each of the ways that the README shows, by its very lines, each in an empty folder
-# within FOLDER; ways that must be refused, with the sentence that says why; files that are compiled differently in one program; and what a
-# small program costs. Prints what passes, what fails and what is skipped.
+# within FOLDER; ways that must be refused, with the sentence that says why; files that are compiled differently in one program.
+# Prints what passes, what fails and what is skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -102,7 +102,7 @@ accepted() { # WHAT LINE [ARGUMENT...]
 }
 no_component() {
     refused "REQUIRED;COMPONENTS;cuda" "this rowan was installed without its component 'cuda'"
-    refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb and cuda"
+    refused "REQUIRED;COMPONENTS;gpu" "rowan has no component 'gpu', only rowan, blas, nanopb, cuda and compiled"
     refused "0.2;REQUIRED" 'compatible with requested version "0.2"'
     accepted "REQUIRED;COMPONENTS;rowan;OPTIONAL_COMPONENTS;cuda" "rowan 1, blas "
 }
@@ -228,35 +228,33 @@ cuda() {
     says "$old/log" "rowan::cuda $sentence"
 }
 
-# What a small program costs, against one that only includes xtensor's xarray.hpp.
-cost() {
-    needs strip
-    export TIMEFORMAT='%U %S'
-    local folder=$out/cost flags name seconds
+# The library compiled once: found by CMake and by pkg-config, with nothing of it in the program's own object files that it lists, and refused
+# beside a file without it. And its source for builds without CMake.
+compiled() {
+    needs pkg-config nm
+    local folder=$out/compiled build=$out/compiled/library prefix=$out/compiled/prefix
     mkdir -p "$folder"
-    printf '#include <xtensor/xarray.hpp>\nint main() {}\n' >"$folder/xarray.cpp"
-    cp examples/01_sparse_sgd.cpp "$folder/sparse.cpp"
+    clean cmake -S "$rowan" -B "$build" -DCMAKE_CXX_FLAGS=-O0 -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DROWAN_COMPILED=ON
+    clean cmake --build "$build" -j "$(nproc)"
+    clean cmake --install "$build" --prefix "$prefix"
+    cp "$here"/compiled/* "$here"/app.* "$folder"
     cp examples/07_plain_network.cpp "$folder/net.cpp"
-    for flags in -O0 "-O2 -DNDEBUG"; do
-        for name in xarray sparse net; do
-            seconds=$({ time clean g++ -std=c++20 $flags -fopenmp -I include -o "$folder/$name" "$folder/$name.cpp"; } 2>&1)
-            strip "$folder/$name"
-            echo "$name ${flags%% *} $seconds $(stat -c %s "$folder/$name")"
-        done
-    done | awk '
-        BEGIN { # the most that may be: half more than it was
-            split("sparse -O0 4.5 sparse -O2 6.5 net -O0 18 net -O2 30", list)
-            for (i = 1; i in list; i += 3) most[list[i] list[i + 1]] = list[i + 2]
-            printf "%-8s %-4s %8s %6s %8s\n", "program", "", "seconds", "ratio", "bytes"
-        }
-        $1 == "xarray" { base = $3 + $4 }
-        {
-            ratio = ($3 + $4) / base
-            bad = $1 != "xarray" && ratio > most[$1 $2]
-            failed = failed || bad
-            printf "%-8s %-4s %8.2f %6.2f %8d%s\n", $1, $2, $3 + $4, ratio, $5, bad ? "  FAILED: more than " most[$1 $2] : ""
-        }
-        END { exit failed }' >"$out/cost.txt"
+    clean cmake -S "$folder" -B "$folder/build" -DCMAKE_PREFIX_PATH="$prefix"
+    clean cmake --build "$folder/build"
+    "$folder/build/app" | diff "$here/app.out" -
+    "$folder/build/net" | diff examples/07_plain_network.out -
+    export PKG_CONFIG_PATH=$prefix/share/pkgconfig
+    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) "$folder/app.cpp" -o "$folder/app" $(pkg-config --libs rowan-compiled)
+    "$folder/app" | diff "$here/app.out" -
+
+    g++ -std=c++20 $(pkg-config --cflags rowan) -c examples/01_sparse_sgd.cpp -o "$folder/header_only.o"
+    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) -O2 -c examples/07_plain_network.cpp -o "$folder/net.o"
+    if g++ "$folder"/{header_only,net}.o $(pkg-config --libs rowan-compiled) -o "$folder/both" >"$folder/both.log" 2>&1; then return 1; fi
+    grep -F files_with_and_without_ROWAN_COMPILED "$folder/both.log"
+
+    nm -C --defined-only "$folder/net.o" >"$folder/net.symbols"
+    if grep -E 'code_of<|run_fixed|run_variadic|Holder<|Trainer<float, .*>::(step|begin|Trainer)|GradientMaker|merge|append_backward<' "$folder/net.symbols"; then return 1; fi
+    g++ -std=c++20 -fopenmp -DROWAN_COMPILED -I "$prefix/include" -fsyntax-only "$prefix/include/rowan/compiled.cpp"
 }
 
 if (($# == 2)); then
@@ -283,7 +281,7 @@ one() { # TEST
 }
 export -f one
 at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}' || true; }
-tests=(cuda cost two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config no_openmp components
+tests=(cuda compiled two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config no_openmp components
     no_component no_dependency no_header gcc_17 clang_17)
 {
     at_once installed
@@ -294,5 +292,4 @@ for test in installed "${tests[@]}"; do
         echo "FAILED consume, $test has no result" | tee -a "$out/results.txt"
     fi
 done
-cat "$out/cost.txt" || true
 if grep -q '^FAILED ' "$out/results.txt"; then exit 1; fi
