@@ -4683,6 +4683,10 @@ ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
 
 // rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
 
+#if defined(__clang__) && defined(ROWAN_COMPILED)
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // code_of::value of the library; it is asked for where that is used: no pop
+#endif
+
 namespace rowan::inline v0 {
 
 struct op_code;

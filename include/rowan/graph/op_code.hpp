@@ -16,6 +16,10 @@
 #include <type_traits>
 #include <vector>
 
+#if defined(__clang__) && defined(ROWAN_COMPILED)
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // code_of::value of the library; it is asked for where that is used: no pop
+#endif
+
 namespace rowan::inline v0 {
 
 struct op_code;
