@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """tests/docs/lint.py: finds, in Doxygen's XML, public names without a sentence and functions that lack a field of their contract.
 
-A function of a namespace says its cost, its errors, and its shapes if it takes tensors. A noexcept function has no errors, a constexpr
-function needs only a sentence. A function that computes a published formula names its source: a year or a framework. Overloads share a
-contract: one that says "as …", "the same" or nothing has the fields of the others of its name, or of the name after "as". A member that
-may throw and whose body is longer than a line says its cost and errors. The fields have one order.
+A function of a namespace says its cost, its errors unless it is noexcept, its shapes if it takes tensors, and the source of a published
+formula: a year or a framework. A constexpr function needs only a sentence. A member that may throw and is longer than a line says its cost
+and errors. Overloads share a contract: "as …", "the same" or no text stands for that of the name, or of the name after "as".
 """
 import re
 import sys
@@ -13,11 +12,11 @@ from xml.etree import ElementTree
 
 FIELDS = "shapes requires errors cost".split()
 TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
-FORMULAS = re.compile(r"sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|gru_unit|lstm_unit|softmax|cross_entropy|clip_by_norm|"
-                      r"softmax_with_cross_entropy|clip_by_global_norm|dropout|xavier|lookup_bag|sequence_pool|sequence_softmax")
+FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy|"
+                      r"clip_by_(global_)?norm|dropout|xavier|lookup_bag|sequence_pool")
 SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
 # Names that need no sentence: the standard library's, an operator's and dtype's, which their own headers describe.
-USUAL = re.compile(r"value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs|dtype<.*|struct .*_op")
+USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
 SOURCE = re.compile(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b")
 
 
@@ -27,11 +26,8 @@ def words(parts):
 
 class Name:
     """A public name: where it is declared, and what its comment says."""
-
     def __init__(self, node, scope, in_class):
-        self.place = node.find("location").attrib
-        self.line = int(self.place["line"])
-        self.kind, self.in_class = node.get("kind"), in_class
+        self.place, self.kind, self.in_class = node.find("location").attrib, node.get("kind"), in_class
         self.name = node.findtext("name") or node.findtext("compoundname").removeprefix(scope + "::")
         self.path = f"{scope}::{self.name}"
         self.code = words([*node.iterfind("type"), *node.iterfind("argsstring")])
@@ -44,22 +40,19 @@ class Name:
         self.text = words(comments)  # without the fields
         inside = re.sub(r"<.*", "", scope).split("::")[-1].strip()
         made = self.name == inside and re.search(rf"^\(\)|\b{inside} (const ?&|&&)", self.code)
-        self.plain = made or re.match(r"operator\b|~", self.name) or inside.endswith("_op")  # what it does follows from its name
-        usual = USUAL.fullmatch(self.name) or USUAL.fullmatch(f"{self.kind} {self.name}")
-        self.needs_sentence = not (self.plain or usual or inside in ("dtype", "slot"))
+        plain = made or re.match(r"operator\b|~", self.name) or inside.endswith("_op")  # what it does follows from its name
+        self.plain = plain or re.fullmatch(r"Throws an? \w+\.", self.text)
+        self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or USUAL.fullmatch(f"{self.kind} {self.name}"))
 
     def is_long(self):
         """Whether there is a body of lines of its own, or one elsewhere that Doxygen does not match."""
-        if "bodyfile" not in self.place:
-            return True
-        start, end = int(self.place["bodystart"]), int(self.place["bodyend"])
-        lines = Path("include", self.place["bodyfile"]).read_text(encoding="utf-8").split("\n")[start - 1:max(0, end)]
-        return len(lines) > 1 and lines[-1].strip() == "}" and not lines[-2].endswith("{")
+        file, end = self.place.get("bodyfile"), int(self.place.get("bodyend", 0))
+        lines = Path("include", file).read_text(encoding="utf-8").split("\n")[int(self.place["bodystart"]) - 1:max(0, end)] if file else []
+        return not file or len(lines) > 1 and lines[-1].strip() == "}" and not lines[-2].endswith("{")
 
     def wanted(self):
         """The fields that the contract must have."""
-        none = re.search(r"\b(constexpr|consteval)\b|= ?(default|delete|0)$", self.code) or re.fullmatch(r"Throws an? \w+\.", self.text)
-        if self.kind != "function" or self.plain or none:
+        if self.kind != "function" or self.plain or re.search(r"\b(constexpr|consteval)\b|= ?(default|delete|0)$", self.code):
             return set()
         fields = {"cost"} if "noexcept" in self.code else {"cost", "errors"}
         if self.in_class:
@@ -78,11 +71,10 @@ def public_names():
                 yield Name(compound, re.match(r"(.*?)::\w+(<.*)?$", full)[1], False)
             for node in compound.iter("memberdef"):
                 name = Name(node, full, kind != "namespace")
-                if name.in_class:  # not a definition outside of it that Doxygen does not match
-                    declared = place["file"] == name.place["file"] and name.line in range(int(place["bodystart"]), int(place["bodyend"]) + 1)
-                else:
-                    declared = not name.code.startswith("(")  # not a deduction guide
-                if declared and node.get("prot") == "public":
+                # Neither a definition outside of the class, which Doxygen does not match, nor a deduction guide.
+                inside = range(int(place.get("bodystart", 0)), int(place.get("bodyend", 0)) + 1)
+                in_place = int(name.place["line"]) in inside and name.place["file"] == place["file"]
+                if node.get("prot") == "public" and (in_place if name.in_class else not name.code.startswith("(")):
                     yield name
 
 
@@ -96,12 +88,10 @@ def main():
             referred |= {path for path in overloads if ("::" + path).endswith("::" + other)}
         has = name.fields.union(*(other.fields for path in referred for other in overloads[path]))
         lacks = sorted(name.wanted() - has)
-        if name.needs_sentence and not any(other.text or other.order for other in overloads[name.path]):
-            lacks.append("sentence")
-        if name.order != sorted(name.order, key=FIELDS.index):
-            lacks.append(f"order {', '.join(FIELDS)}")
+        lacks += ["sentence"] * (name.needs_sentence and not any(other.text or other.order for other in overloads[name.path]))
+        lacks += [f"order {', '.join(FIELDS)}"] * (name.order != sorted(name.order, key=FIELDS.index))
         if lacks:
-            wrong.append(f"include/{name.place['file']}:{name.line}: {name.path}: no {', '.join(lacks)}")
+            wrong.append(f"include/{name.place['file']}:{name.place['line']}: {name.path}: no {', '.join(lacks)}")
     print(*wrong, f"{len(names)} public names, {sum(bool(name.wanted()) for name in names)} of them functions with a contract", sep="\n")
     return bool(wrong)
 
