@@ -1,93 +1,99 @@
 #!/usr/bin/env python3
-"""tests/docs/lint.py: names every public function whose comment lacks a field of its contract; ends with how many names there are.
+"""tests/docs/lint.py: finds, in Doxygen's XML, public names without a sentence and functions that lack a field of their contract.
 
-A function of a namespace says what it costs, which errors it throws, and shapes where it takes tensors. What is noexcept has no errors;
-what is constexpr is asked of types and dims, and needs a sentence alone. What computes a formula that somebody published says whose it is:
-by name and year, or as a framework's. Overloads share a contract: one that says "as …", "the same" or nothing has the fields that another
-of its name, or of the name after "as", has. A member of a class that may throw and has a body of more than a line says what it costs and
-throws. A shorter one that says neither costs O(1) and throws std::bad_alloc at most; else it says both. The fields have one order. Of all
-else Doxygen wants a sentence.
+A function of a namespace says its cost, its errors unless it is noexcept, its shapes if it takes tensors, and the source of a published
+formula: a year or a framework. A constexpr function needs only a sentence. A member that may throw and is longer than a line says its cost
+and errors. Overloads share a contract: "as …", "the same" or no text stands for that of the name, or of the name after "as".
 """
 import re
 import sys
+from pathlib import Path
+from xml.etree import ElementTree
 
-from filter import FIELDS, hidden, is_operator
-from headers import public_headers
-
-TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)<")
-FORMULAS = re.compile(r"(sgd|momentum|adagrad|rowwise_adagrad|adam|rmsprop|ftrl|gru_unit|lstm_unit|softmax|cross_entropy|clip_by_norm|"
-                      r"softmax_with_cross_entropy|clip_by_global_norm|dropout|xavier|lookup_bag|sequence_pool|sequence_softmax)\Z")
-
-SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # says that another overload has the fields
-
-
-def wanted(declaration):
-    """The fields that the contract of `declaration` must have."""
-    if re.search(r"\b(constexpr|consteval|noreturn)\b", declaration.text):
-        return set()
-    fields = {"cost"} if "noexcept" in declaration.text else {"cost", "errors"}
-    if is_member(declaration):
-        return fields
-    if TENSORS.search(declaration.text):
-        fields.add("shapes")
-    if FORMULAS.match(declaration.name):
-        fields.add("source")
-    return fields
+FIELDS = "shapes requires errors cost".split()
+TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s*<")
+FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy|"
+                      r"clip_by_(global_)?norm|dropout|xavier|lookup_bag|sequence_pool")
+SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
+# Names that need no sentence: the standard library's, an operator's and dtype's, which their own headers describe.
+USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
+SOURCE = re.compile(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b")
 
 
-def said(declaration):
-    """The fields that the comment of `declaration` has; `source` for a year, or whose function it is."""
-    found = {field for field in FIELDS if re.search(rf"/// {field}  ", declaration.comment)}
-    if re.search(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b", declaration.comment):
-        found.add("source")
-    return found
+def words(parts):
+    return "".join(text for part in parts for text in part.itertext()).strip()
 
 
-def is_member(declaration):
-    return declaration.scope[-1].kind == "class"
+class Name:
+    """A public name: where it is declared, and what its comment says."""
+    def __init__(self, node, scope, in_class):
+        self.place, self.kind, self.in_class = node.find("location").attrib, node.get("kind"), in_class
+        self.name = node.findtext("name") or node.findtext("compoundname").removeprefix(scope + "::")
+        self.path = f"{scope}::{self.name}"
+        self.code = words([*node.iterfind("type"), *node.iterfind("argsstring")])
+        comments = [node.find("briefdescription"), node.find("detaileddescription")]
+        self.order = [title.text for part in comments for title in part.iter("title") if title.text in FIELDS]
+        self.fields = {*self.order, *(["source"] if SOURCE.search(words(comments)) else [])}
+        for paragraph in [p for part in comments for p in part.iter("para")]:
+            for field in paragraph.findall("simplesect"):
+                paragraph.remove(field)
+        self.text = words(comments)  # without the fields
+        inside = re.sub(r"<.*", "", scope).split("::")[-1].strip()
+        made = self.name == inside and re.search(rf"^\(\)|\b{inside} (const ?&|&&)", self.code)
+        plain = made or re.match(r"operator\b|~", self.name) or inside.endswith("_op")  # what it does follows from its name
+        self.plain = plain or re.fullmatch(r"Throws an? \w+\.", self.text)
+        self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or USUAL.fullmatch(f"{self.kind} {self.name}"))
+
+    def is_long(self):
+        """Whether there is a body of lines of its own, or one elsewhere that Doxygen does not match."""
+        file, end = self.place.get("bodyfile"), int(self.place.get("bodyend", 0))
+        lines = Path("include", file).read_text(encoding="utf-8").split("\n")[int(self.place["bodystart"]) - 1:max(0, end)] if file else []
+        return not file or len(lines) > 1 and lines[-1].strip() == "}" and not lines[-2].endswith("{")
+
+    def wanted(self):
+        """The fields that the contract must have."""
+        if self.kind != "function" or self.plain or re.search(r"\b(constexpr|consteval)\b|= ?(default|delete|0)$", self.code):
+            return set()
+        fields = {"cost"} if "noexcept" in self.code else {"cost", "errors"}
+        if self.in_class:
+            return fields if len(fields) == 2 and self.is_long() or self.fields & {"cost", "errors"} else set()
+        return fields | {field for field, found in (("shapes", TENSORS.search(self.code)), ("source", FORMULAS.fullmatch(self.name))) if found}
 
 
-def has_contract(declaration, lines):
-    """Whether it is a function of a namespace, or a member that has a longer body or says what it costs or throws, and is no operator's."""
-    if declaration.kind != "function" or declaration.name.startswith("operator"):
-        return False
-    if not is_member(declaration):
-        return True
-    longer = lines[declaration.end].strip() == "}" and "noexcept" not in declaration.text
-    return (longer or said(declaration) & {"cost", "errors"}) and not is_operator(declaration.scope)
+def public_names():
+    for file in sorted(Path("build/docs/xml").glob("*.xml")):
+        for compound in ElementTree.parse(file).iter("compounddef"):
+            kind, full = compound.get("kind"), compound.findtext("compoundname")
+            if kind not in ("class", "struct", "union", "namespace", "concept") or compound.get("prot") in ("private", "protected"):
+                continue
+            place = compound.find("location").attrib
+            if kind == "concept" or kind != "namespace" and int(place.get("bodyend", -1)) > 0:  # else it is only announced
+                yield Name(compound, re.match(r"(.*?)::\w+(<.*)?$", full)[1], False)
+            for node in compound.iter("memberdef"):
+                name = Name(node, full, kind != "namespace")
+                # Neither a definition outside of the class, which Doxygen does not match, nor a deduction guide.
+                inside = range(int(place.get("bodystart", 0)), int(place.get("bodyend", 0)) + 1)
+                in_place = int(name.place["line"]) in inside and name.place["file"] == place["file"]
+                if node.get("prot") == "public" and (in_place if name.in_class else not name.code.startswith("(")):
+                    yield name
 
 
 def main():
-    sets = {}  # the overloads of each name
-    names = 0
-    for header, text, found in public_headers():
-        for d in found:
-            if hidden(d):
-                continue
-            names += 1
-            if has_contract(d, text.split("\n")):
-                sets.setdefault(d.path.replace("rowan::inline v0", "rowan"), []).append((header, d))
-
-    missing = 0
-    for path, overloads in sets.items():
-        for header, d in overloads:
-            has = said(d)
-            text = re.split(rf"/// (?:{'|'.join(FIELDS)})  ", d.comment)[0]
-            referred = {path} if not text or SHARED.search(text) else set()
-            for name in re.findall(r"\b[Aa]s ([\w:]+)", text):
-                referred |= {known for known in sets if ("::" + known).endswith("::" + name)}
-            for name in referred:
-                has |= set().union(*(said(other) for _, other in sets[name]))
-            lacks = sorted(wanted(d) - has)
-            if lacks:
-                missing += 1
-                print(f"{header}:{d.line + 1}: {path}: no {', '.join(lacks)}")
-            order = re.findall(rf"/// ({'|'.join(FIELDS)})  ", d.comment)
-            if order != sorted(order, key=FIELDS.index):
-                missing += 1
-                print(f"{header}:{d.line + 1}: {path}: not in the order {', '.join(FIELDS)}")
-    print(f"{names} public names, {sum(map(len, sets.values()))} of them functions with a contract")
-    return 1 if missing else 0
+    names, overloads, wrong = list(public_names()), {}, []
+    for name in names:
+        overloads.setdefault(name.path, []).append(name)
+    for name in names:
+        referred = {name.path} if not name.text or SHARED.search(name.text) else set()
+        for other in re.findall(r"\b[Aa]s ([\w:]*\w)", name.text):
+            referred |= {path for path in overloads if ("::" + path).endswith("::" + other)}
+        has = name.fields.union(*(other.fields for path in referred for other in overloads[path]))
+        lacks = sorted(name.wanted() - has)
+        lacks += ["sentence"] * (name.needs_sentence and not any(other.text or other.order for other in overloads[name.path]))
+        lacks += [f"order {', '.join(FIELDS)}"] * (name.order != sorted(name.order, key=FIELDS.index))
+        if lacks:
+            wrong.append(f"include/{name.place['file']}:{name.place['line']}: {name.path}: no {', '.join(lacks)}")
+    print(*wrong, f"{len(names)} public names, {sum(bool(name.wanted()) for name in names)} of them functions with a contract", sep="\n")
+    return bool(wrong)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ struct grad_suffix {
 
 }  // namespace detail
 
-/// The gradient of what is in a slot, named as in descriptors: w@GRAD.
+/// The gradient of what is in a slot, named as in descriptors: `w@GRAD`.
 template <class Slot>
 struct grad_of {
     /// That of the slot, and `@GRAD`.
