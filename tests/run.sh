@@ -317,7 +317,7 @@ fi
 echo
 if [[ -z $room ]]; then
     printf '%s\n' "${parts[@]}"
-    slowest=$(find build/*/.ninja_log -newer build/start 2>/dev/null | while read -r log; do
+    slowest=$({ find build/*/.ninja_log -newer build/start 2>/dev/null || true; } | while read -r log; do
         awk -F '\t' -v folder="$(dirname "$log")/" '$4 ~ /\.(o|gch|pch)$/ { print folder $4 "\t" ($2 - $1) / 1000 }' "$log"
     done | while IFS=$'\t' read -r file took; do
         if [[ $file -nt build/start ]]; then echo "$took s  $file"; fi
