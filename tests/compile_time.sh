@@ -16,10 +16,10 @@ if ! "$@" -E -x c++ - <<<"#include <$xarray>" >/dev/null 2>&1; then xarray=xtens
 # what, header-only or compiled, optimisation, target, ceiling
 rows=(xarray\ header-only\ -O{0,0,0,2,2,2}\ 1\ 2
     "rowan/sparse/selected_rows.hpp header-only -O0 1.4 1.61" "rowan/rowan.hpp header-only -O0 4 6.9"
-    "01_sparse_sgd header-only -O0 3 4.2" "01_sparse_sgd header-only -O2 4 6"
-    "07_plain_network header-only -O0 8 16.7" "07_plain_network header-only -O2 12 29")
+    "01_sparse_sgd header-only -O0 3 3.45" "01_sparse_sgd header-only -O2 4 4.6"
+    "07_plain_network header-only -O0 8 15.7" "07_plain_network header-only -O2 12 28")
 if [[ -n $definitions ]]; then
-    rows+=("rowan/rowan.hpp compiled -O0 2.8 3.7" "07_plain_network compiled -O0 4.5 5.2" "07_plain_network compiled -O2 6 6.9")
+    rows+=("rowan/rowan.hpp compiled -O0 2.8 3.6" "07_plain_network compiled -O0 4.5 5.2" "07_plain_network compiled -O2 6 6.9")
 fi
 
 source_of() {
