@@ -60,7 +60,7 @@ class Rowan(ConanFile):
         CMake(self).install()
 
     def package_id(self):
-        if self.options.header_only:
+        if self.info.options.header_only:
             self.info.settings.clear()  # the options decide which components there are
 
     def package_info(self):
