@@ -321,7 +321,7 @@ if [[ -z $room ]]; then
         awk -F '\t' -v folder="$(dirname "$log")/" '$4 ~ /\.(o|gch|pch)$/ { print folder $4 "\t" ($2 - $1) / 1000 }' "$log"
     done | while IFS=$'\t' read -r file took; do
         if [[ $file -nt build/start ]]; then echo "$took s  $file"; fi
-    done | sort -rn | head -n 5)
+    done | sort -rn | sed -n 1,5p) # not head, which ends before sort does
     if [[ -n $slowest ]]; then printf 'The slowest files to compile:\n%s\n' "$slowest"; fi
 fi
 if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}" | sort -u; fi
