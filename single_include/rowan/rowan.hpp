@@ -3687,8 +3687,6 @@ ROWAN_SLOT(linear)
 
 // rowan/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
 
-#include <tuple>
-
 namespace rowan::inline v0 {
 
 struct accuracy_op;
@@ -3825,6 +3823,7 @@ inline constexpr bool has_compiled_code = [] {
 // rowan/op/registry.hpp: registry, a list of operators as a type, and what the rules of gradients are made of.
 
 #include <numeric>
+#include <tuple>
 
 namespace rowan::inline v0 {
 

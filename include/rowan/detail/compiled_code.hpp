@@ -5,7 +5,6 @@
 #include <rowan/op/slots.hpp>
 
 #include <cstdint>
-#include <tuple>
 #include <type_traits>
 
 namespace rowan::inline v0 {

@@ -84,8 +84,7 @@ private:
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
             constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // y may have any elements
             constexpr bool any_index = (is_index_slot<Slot> || ...);
-            constexpr bool soft_labels = std::is_same_v<Op, cross_entropy_op>;
-            if constexpr (std::is_same_v<E, I> ? !any_index || soft_labels : any_index || levels_only) {
+            if constexpr (std::is_same_v<E, I> ? has_one_type<Op> : any_index || levels_only) {
                 try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
                                                  I, E>...>(inputs, code);
             }
