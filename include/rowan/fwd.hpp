@@ -1,7 +1,7 @@
 // rowan/fwd.hpp: the public class templates, declared with their default arguments.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 #include <rowan/version.hpp>
 
 /// Row-sparse tensors, ragged sequences, operators, nets and files.

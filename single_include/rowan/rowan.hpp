@@ -36,7 +36,7 @@
 /// Corrections alone.
 #define ROWAN_VERSION_PATCH 0
 
-// rowan/detail/config.hpp: the questions asked of the compiler.
+// rowan/core/detail/config.hpp: the questions asked of the compiler.
 
 #if __cplusplus < 202002L
 #error "rowan needs C++20: compile with -std=c++20 or newer"
@@ -98,7 +98,7 @@ namespace rowan {
 #endif
 }  // namespace rowan
 
-// rowan/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
+// rowan/core/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
 
 #include <array>
 #include <bit>
@@ -182,7 +182,7 @@ inline BlockHeader* header_of(void* block) noexcept {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/blocks_inl.hpp: definitions of rowan/detail/blocks.hpp.
+// rowan/core/detail/blocks_inl.hpp: definitions of rowan/core/detail/blocks.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
@@ -343,7 +343,7 @@ using Buffer = std::vector<T, Allocator<T>>;
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/bit_cast.hpp: std::bit_cast, on devices too.
+// rowan/core/detail/bit_cast.hpp: std::bit_cast, on devices too.
 
 namespace rowan::inline v0::detail {
 
@@ -1005,7 +1005,7 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
+// rowan/core/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
 
 #include <cmath>
 #include <optional>
@@ -1066,7 +1066,7 @@ std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/checked_inl.hpp: definitions of rowan/detail/checked.hpp.
+// rowan/core/detail/checked_inl.hpp: definitions of rowan/core/detail/checked.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <cstdint>
@@ -1083,7 +1083,7 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 
 #endif
 
-// rowan/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
+// rowan/core/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
 
@@ -1157,7 +1157,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/storage.hpp: the elements of a Tensor, a run of one block of memory that several tensors may share.
+// rowan/core/detail/storage.hpp: the elements of a Tensor, a run of one block of memory that several tensors may share.
 
 #include <iterator>
 #include <memory>
@@ -1287,7 +1287,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
+// rowan/core/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/core/xtensor_config.hpp>
@@ -2173,7 +2173,7 @@ std::int64_t height_of(Tensor<T, D> const& tensor) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/joined_rows.hpp: rows taken from a tensor, and tensors joined along their rows, on any device.
+// rowan/graph/detail/joined_rows.hpp: rows taken from a tensor, and tensors joined along their rows, on any device.
 
 namespace rowan::inline v0::detail {
 
@@ -2334,7 +2334,7 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
 
 namespace rowan::inline v0::detail {
 
@@ -2374,7 +2374,7 @@ struct kind_name<TensorArray<T, D>> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/kind_text_inl.hpp: definitions of rowan/detail/kind_text.hpp.
+// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -2937,51 +2937,6 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
-
-namespace rowan::inline v0::detail {
-
-/// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
-template <class T, class D, class Pick>
-LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
-    Lod const& lod = x.lod();
-    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
-    std::vector<std::int64_t> starts{0};    // and in the result
-    starts.reserve(count + 1);
-    for (std::size_t j = 0; j < count; ++j) {
-        auto begin = static_cast<std::int64_t>(pick(j));
-        std::int64_t end = begin + 1;
-        for (std::size_t l = 0; l < lod.levels(); ++l) {
-            auto const offsets = lod[l];
-            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
-                lengths[l].push_back(offsets[q + 1] - offsets[q]);
-            }
-            begin = offsets[static_cast<std::size_t>(begin)];
-            end = offsets[static_cast<std::size_t>(end)];
-        }
-        from[j] = begin;
-        starts.push_back(starts.back() + end - begin);
-    }
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto value = new_tensor<T>(exec, shape);
-    std::size_t const width = x.value().row_size();
-    T const* const data = x.value().data();
-    T* const to = value.data();
-    if (lod.empty()) {
-        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
-        return value;
-    }
-    copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
-        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
-    return {std::move(value), Lod::from_lengths(lengths)};
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
 
 namespace rowan::inline v0 {
@@ -3171,6 +3126,51 @@ LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const&
 }
 
 }  // namespace rowan::inline v0
+
+// rowan/sequence/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
+
+namespace rowan::inline v0::detail {
+
+/// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
+template <class T, class D, class Pick>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+    Lod const& lod = x.lod();
+    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
+    std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
+    std::vector<std::int64_t> starts{0};    // and in the result
+    starts.reserve(count + 1);
+    for (std::size_t j = 0; j < count; ++j) {
+        auto begin = static_cast<std::int64_t>(pick(j));
+        std::int64_t end = begin + 1;
+        for (std::size_t l = 0; l < lod.levels(); ++l) {
+            auto const offsets = lod[l];
+            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
+                lengths[l].push_back(offsets[q + 1] - offsets[q]);
+            }
+            begin = offsets[static_cast<std::size_t>(begin)];
+            end = offsets[static_cast<std::size_t>(end)];
+        }
+        from[j] = begin;
+        starts.push_back(starts.back() + end - begin);
+    }
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto value = new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    T const* const data = x.value().data();
+    T* const to = value.data();
+    if (lod.empty()) {
+        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
+        return value;
+    }
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
+        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
@@ -3515,7 +3515,7 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
+// rowan/graph/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
 
 namespace rowan::inline v0::detail {
 
@@ -3594,7 +3594,7 @@ ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/joined_name.hpp: the names of two types as one, at compile time.
+// rowan/op/detail/joined_name.hpp: the names of two types as one, at compile time.
 
 namespace rowan::inline v0::detail {
 
@@ -3685,7 +3685,7 @@ ROWAN_SLOT(linear)
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
+// rowan/graph/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
 
 namespace rowan::inline v0 {
 
@@ -4125,7 +4125,7 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
+// rowan/graph/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
 
 namespace rowan::inline v0::detail {
 
@@ -4423,7 +4423,7 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
+// rowan/graph/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
 
 namespace rowan::inline v0::detail {
 
@@ -5692,7 +5692,7 @@ ROWAN_FUNCTION Tensor<std::int64_t> StepElements<Cpu>::make(Cpu exec, StepMap<> 
 
 #endif
 
-// rowan/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
+// rowan/sequence/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
 
 namespace rowan::inline v0::detail {
 
@@ -5777,7 +5777,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/step_rows_inl.hpp: definitions of rowan/detail/step_rows.hpp.
+// rowan/sequence/detail/step_rows_inl.hpp: definitions of rowan/sequence/detail/step_rows.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -5825,7 +5825,7 @@ ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t leve
 
 #endif
 
-// rowan/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
+// rowan/sequence/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
 
 namespace rowan::inline v0::detail {
 
@@ -5935,7 +5935,7 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/pack_steps_inl.hpp: definitions of rowan/detail/pack_steps.hpp.
+// rowan/sequence/detail/pack_steps_inl.hpp: definitions of rowan/sequence/detail/pack_steps.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <span>
@@ -5955,7 +5955,7 @@ ROWAN_FUNCTION Lod join_levels(Lod const& above, std::size_t level,
 
 #endif
 
-// rowan/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
+// rowan/sequence/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
 
 namespace rowan::inline v0::detail {
 
@@ -6048,7 +6048,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/sequences.hpp: what the algorithms on sequences of the last level share.
+// rowan/sequence/detail/sequences.hpp: what the algorithms on sequences of the last level share.
 
 namespace rowan::inline v0::detail {
 
@@ -6185,7 +6185,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/sequences_inl.hpp: definitions of rowan/detail/sequences.hpp.
+// rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -6220,7 +6220,7 @@ ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std
 
 #endif
 
-// rowan/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
+// rowan/sequence/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
 
 namespace rowan::inline v0::detail {
 
@@ -6854,7 +6854,7 @@ ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
+// rowan/graph/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
 
 namespace rowan::inline v0::detail {
 
@@ -7430,7 +7430,7 @@ ROWAN_FUNCTION Scope& default_scope() {
 
 #endif
 
-// rowan/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+// rowan/graph/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
 
 namespace rowan::inline v0::detail {
 
@@ -7469,7 +7469,7 @@ void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/trace_inl.hpp: definitions of rowan/detail/trace.hpp.
+// rowan/graph/detail/trace_inl.hpp: definitions of rowan/graph/detail/trace.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -7618,7 +7618,7 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
-/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/elementwise.hpp.
+/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/detail/elementwise.hpp.
 template <class D>
 struct ElementLoops {
     static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
@@ -7860,7 +7860,7 @@ struct fill_like_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+// rowan/op/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
 
 namespace rowan::inline v0::detail {
 
@@ -7906,7 +7906,7 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/pieces.hpp.
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/pieces.hpp.
 template <class D>
 struct Pieces;
 
@@ -7950,7 +7950,7 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/pieces_inl.hpp: definitions of rowan/detail/pieces.hpp.
+// rowan/op/detail/pieces_inl.hpp: definitions of rowan/op/detail/pieces.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -8047,7 +8047,7 @@ ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
+// rowan/sparse/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
 
 namespace rowan::inline v0::detail {
 
@@ -8243,7 +8243,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/sum.hpp.
+/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/op/sum.hpp.
 template <class D>
 struct Summands;
 
@@ -8401,7 +8401,7 @@ struct sum_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
+// rowan/graph/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -8879,7 +8879,7 @@ ROWAN_FUNCTION void NetOrder::find_uses() {
 
 #endif
 
-// rowan/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
+// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
 
 namespace rowan::inline v0::detail {
 
@@ -8928,7 +8928,7 @@ ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/loop_kernels_inl.hpp: definitions of rowan/detail/loop_kernels.hpp.
+// rowan/graph/detail/loop_kernels_inl.hpp: definitions of rowan/graph/detail/loop_kernels.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -8956,7 +8956,7 @@ ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* con
 
 #endif
 
-// rowan/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
+// rowan/graph/detail/step_net.hpp: StepNet, the operators of one step of a recurrent layer and of its backward pass.
 
 namespace rowan::inline v0::detail {
 
@@ -9093,7 +9093,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/step_net_inl.hpp: definitions of rowan/detail/step_net.hpp.
+// rowan/graph/detail/step_net_inl.hpp: definitions of rowan/graph/detail/step_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
@@ -9244,7 +9244,7 @@ ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
 
 #endif
 
-// rowan/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
+// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
 
 namespace rowan::inline v0::detail {
 
@@ -9275,7 +9275,7 @@ struct RnnPart {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/rnn_run_inl.hpp: definitions of rowan/detail/rnn_run.hpp, and RnnRun, which runs.
+// rowan/graph/detail/rnn_run_inl.hpp: definitions of rowan/graph/detail/rnn_run.hpp, and RnnRun, which runs.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -9797,7 +9797,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, 
 
 #endif
 
-// rowan/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
+// rowan/graph/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
 
 namespace rowan::inline v0::detail {
 
@@ -9896,7 +9896,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/loop_net_inl.hpp: definitions of rowan/detail/loop_net.hpp.
+// rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
@@ -10541,7 +10541,7 @@ ROWAN_FUNCTION std::string dlpack_type_text(int code, int bits, int lanes) {
 
 #endif
 
-// rowan/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
+// rowan/io/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
 
 namespace rowan::inline v0::detail {
 
@@ -10591,7 +10591,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/byte_reader_inl.hpp: definitions of rowan/detail/byte_reader.hpp.
+// rowan/io/detail/byte_reader_inl.hpp: definitions of rowan/io/detail/byte_reader.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <string>
@@ -10617,7 +10617,7 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 
 #endif
 
-// rowan/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
+// rowan/io/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10754,7 +10754,7 @@ void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/file_inl.hpp: definitions of rowan/detail/file.hpp.
+// rowan/io/detail/file_inl.hpp: definitions of rowan/io/detail/file.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <sys/mman.h>
@@ -10825,7 +10825,7 @@ ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte cons
 
 #endif
 
-// rowan/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
+// rowan/io/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
 
 namespace rowan::inline v0::detail {
 
@@ -10867,7 +10867,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/file_reader_inl.hpp: definitions of rowan/detail/file_reader.hpp.
+// rowan/io/detail/file_reader_inl.hpp: definitions of rowan/io/detail/file_reader.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -10883,7 +10883,7 @@ ROWAN_FUNCTION void FileReader::read(char const* field, std::span<std::byte> to)
 
 #endif
 
-// rowan/detail/npy_header.hpp: the header of a .npy file, a Python dictionary in text.
+// rowan/io/detail/npy_header.hpp: the header of a .npy file, a Python dictionary in text.
 
 namespace rowan::inline v0 {
 
@@ -10954,7 +10954,7 @@ std::string npy_header_text(std::string_view type, Shape const& shape) {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/npy_header_inl.hpp: definitions of rowan/detail/npy_header.hpp.
+// rowan/io/detail/npy_header_inl.hpp: definitions of rowan/io/detail/npy_header.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <charconv>
@@ -11101,7 +11101,7 @@ ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t o
 
 #endif
 
-// rowan/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
+// rowan/io/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
 
 namespace rowan::inline v0::detail {
 
@@ -11521,7 +11521,7 @@ ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
+// rowan/op/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
 
 namespace rowan::inline v0::detail {
 
@@ -11644,7 +11644,7 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
+// rowan/op/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
 
 namespace rowan::inline v0::detail {
 
@@ -11701,7 +11701,7 @@ struct NoRowLoss {
     ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
 };
 
-/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/matrix_rows.hpp.
+/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/op/detail/matrix_rows.hpp.
 template <class D>
 struct MatrixRows;
 
@@ -11790,7 +11790,7 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
-/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/accuracy.hpp.
+/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
 template <class D>
 struct RightRows;
 
@@ -12020,7 +12020,7 @@ template <class To, class From>
                      std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
 }
 
-/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/cast.hpp.
+/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/op/cast.hpp.
 template <class D>
 struct CastCheck;
 
@@ -12151,7 +12151,7 @@ struct NotElement {
     ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
 };
 
-/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/compare.hpp.
+/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/op/compare.hpp.
 template <class D>
 struct AnyElement;
 
@@ -13102,7 +13102,7 @@ struct add_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
+// rowan/sparse/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
 
 namespace rowan::inline v0::detail {
 
@@ -13356,7 +13356,7 @@ RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
+// rowan/sparse/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
 
 namespace rowan::inline v0::detail {
 
@@ -13451,7 +13451,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/row_sums_inl.hpp: definitions of rowan/detail/row_sums.hpp.
+// rowan/sparse/detail/row_sums_inl.hpp: definitions of rowan/sparse/detail/row_sums.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <cstdint>
@@ -14015,7 +14015,7 @@ void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Ru
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+// rowan/sparse/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
 
 namespace rowan::inline v0::detail {
 
@@ -14845,7 +14845,7 @@ LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
+// rowan/op/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
 
 namespace rowan::inline v0::detail {
 
@@ -14863,7 +14863,7 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
 
-/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/lookup_bag.hpp.
+/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/lookup_bag.hpp.
 template <class D>
 struct BagLookups;
 
@@ -15449,7 +15449,7 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/factor.hpp: Factor, a matrix that is to be multiplied.
+// rowan/op/detail/factor.hpp: Factor, a matrix that is to be multiplied.
 
 namespace rowan::inline v0::detail {
 
@@ -15469,7 +15469,7 @@ struct Factor {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+// rowan/op/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
 
 namespace rowan::inline v0::detail {
 
@@ -15480,7 +15480,7 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
+// rowan/op/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
 
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_X86_TILES
@@ -15664,7 +15664,7 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/product_inl.hpp: definitions of rowan/detail/product.hpp.
+// rowan/op/detail/product_inl.hpp: definitions of rowan/op/detail/product.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -15699,7 +15699,7 @@ ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Facto
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/matmul.hpp: products of matrices of any element type, on several threads.
+// rowan/op/detail/matmul.hpp: products of matrices of any element type, on several threads.
 
 #ifdef ROWAN_BLAS
 #if !__has_include(<xtensor-blas/xblas_config.hpp>)
@@ -15789,7 +15789,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
 }
 
-/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/matmul.hpp.
+/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/op/matmul.hpp.
 template <class D>
 struct Products {
     static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
@@ -15903,7 +15903,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/sum_rows.hpp.
+/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/op/sum_rows.hpp.
 template <class D>
 struct ColumnSums;
 
@@ -16166,7 +16166,7 @@ Var<T, Device> fill(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/optimizer_op.hpp: what the operators of the optimizers share.
+// rowan/op/detail/optimizer_op.hpp: what the operators of the optimizers share.
 
 namespace rowan::inline v0::detail {
 
@@ -17623,7 +17623,7 @@ ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtyp
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/cell_layer.hpp: the parameters that layers of recurrent cells share the form of.
+// rowan/layer/detail/cell_layer.hpp: the parameters that layers of recurrent cells share the form of.
 
 namespace rowan::inline v0::layer {
 
@@ -17658,7 +17658,7 @@ struct Gates {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/cell.hpp: what the cells of recurrent nets share.
+// rowan/op/detail/cell.hpp: what the cells of recurrent nets share.
 
 namespace rowan::inline v0::detail {
 
@@ -18081,7 +18081,7 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
-// rowan/detail/run_feeds.hpp: nets run on batches: what train and infer share.
+// rowan/layer/detail/run_feeds.hpp: nets run on batches: what train and infer share.
 
 #include <sstream>
 
@@ -18390,7 +18390,7 @@ ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, 
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
+// rowan/op/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
 
 namespace rowan::inline v0 {
 
@@ -18438,7 +18438,7 @@ struct same_number {
     }
 };
 
-/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/reduction.hpp.
+/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals;
 
@@ -19146,7 +19146,7 @@ ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<st
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
+// rowan/layer/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
 
 namespace rowan::inline v0::detail {
 
@@ -20019,7 +20019,7 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool tra
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/step_program.hpp: StepProgram, the operators of a step that a program made before it named the recurrent layer.
+// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step that a program made before it named the recurrent layer.
 
 namespace rowan::inline v0::detail {
 
@@ -20053,7 +20053,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/step_program_inl.hpp: definitions of rowan/detail/step_program.hpp.
+// rowan/layer/detail/step_program_inl.hpp: definitions of rowan/layer/detail/step_program.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>

@@ -1,8 +1,8 @@
 // tests/cuda/formulas.cu: formulas give on a device the bits that the processor's registers give.
-#include <rowan/detail/exponential.hpp>
-#include <rowan/detail/matrix_rows.hpp>
-#include <rowan/detail/sequences.hpp>
+#include <rowan/op/detail/exponential.hpp>
+#include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/sub.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sparse/adagrad.hpp>
 #include <rowan/sparse/adam.hpp>
 #include <rowan/sparse/ftrl.hpp>

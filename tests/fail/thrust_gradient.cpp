@@ -1,6 +1,6 @@
 // expect: no matching function for call to .*adagrad
 #include <rowan/sparse/adagrad.hpp>
-#include <rowan/thrust/update_rows.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;

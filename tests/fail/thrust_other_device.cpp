@@ -1,5 +1,5 @@
 // expect: no matching function for call to .*scatter_add
-#include <rowan/thrust/scatter_add.hpp>
+#include <rowan/thrust/sparse/scatter_add.hpp>
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;

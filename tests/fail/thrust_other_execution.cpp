@@ -1,5 +1,5 @@
 // expect: no matching function for call to .*gather
-#include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
 #include <thrust/system/cpp/execution_policy.h>
 
 using on_device = rowan::ThrustDevice<thrust::cpp::tag>;

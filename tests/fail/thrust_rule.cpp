@@ -1,5 +1,5 @@
 // expect: rowan::update_rows: on a device the rule must take a rowan::RowSpan of const sums of the gradient, then a RowSpan for param and each state
-#include <rowan/thrust/update_rows.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
 #include <thrust/system/cpp/execution_policy.h>
 
 #include <span>

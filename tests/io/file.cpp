@@ -1,7 +1,7 @@
 // tests/io/file.cpp: files that are written whole or not at all, bytes that are never read beyond their end, and checksums.
-#include <rowan/detail/byte_reader.hpp>
-#include <rowan/detail/crc32c.hpp>
-#include <rowan/detail/file.hpp>
+#include <rowan/io/detail/byte_reader.hpp>
+#include <rowan/io/detail/crc32c.hpp>
+#include <rowan/io/detail/file.hpp>
 
 #include "catch.hpp"
 #include "files.hpp"

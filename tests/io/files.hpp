@@ -1,7 +1,7 @@
 // tests/io/files.hpp: a folder for a test's files, and a system that refuses, interrupts, does less than was asked, and writes down what it did.
 #pragma once
 
-#include <rowan/detail/file.hpp>
+#include <rowan/io/detail/file.hpp>
 
 #include <algorithm>
 #include <cstdlib>

@@ -5,7 +5,7 @@
 #include "inputs.hpp"
 
 #include <rowan/core/bfloat16.hpp>
-#include <rowan/detail/tiles.hpp>
+#include <rowan/op/detail/tiles.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // tests/thrust/add.cpp: sums of gradients and tables on a device.
-#include <rowan/thrust/add.hpp>
-#include <rowan/thrust/merge.hpp>
+#include <rowan/thrust/sparse/add.hpp>
+#include <rowan/thrust/sparse/merge.hpp>
 
 #include "devices.hpp"
 

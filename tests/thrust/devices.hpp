@@ -21,7 +21,7 @@
 #define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::tbb::tag>
 #endif
 
-#include <rowan/thrust/copy.hpp>
+#include <rowan/thrust/core/copy.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -1,6 +1,6 @@
 // tests/thrust/from_dense.cpp: the rows of a device's tensor that are not zero.
-#include <rowan/thrust/from_dense.hpp>
-#include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/sparse/from_dense.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
 
 #include "devices.hpp"
 

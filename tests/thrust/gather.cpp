@@ -1,5 +1,5 @@
 // tests/thrust/gather.cpp: rows of a table on a device.
-#include <rowan/thrust/gather.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
 
 #include "devices.hpp"
 

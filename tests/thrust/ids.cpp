@@ -1,7 +1,7 @@
 // tests/thrust/ids.cpp: row numbers from the host and from a device, and what becomes of bad ones.
-#include <rowan/thrust/gather.hpp>
-#include <rowan/thrust/ids.hpp>
-#include <rowan/thrust/scatter_add.hpp>
+#include <rowan/thrust/core/ids.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
+#include <rowan/thrust/sparse/scatter_add.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/lookup_table_grad.cpp: the gradient of a lookup on a device.
-#include <rowan/thrust/lookup_table_grad.hpp>
+#include <rowan/thrust/sparse/lookup_table_grad.hpp>
 
 #include "devices.hpp"
 

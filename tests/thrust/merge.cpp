@@ -1,5 +1,5 @@
 // tests/thrust/merge.cpp: duplicates summed on a device, in the order that rowan promises.
-#include <rowan/thrust/merge.hpp>
+#include <rowan/thrust/sparse/merge.hpp>
 
 #include "devices.hpp"
 

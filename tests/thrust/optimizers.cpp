@@ -1,8 +1,8 @@
 // tests/thrust/optimizers.cpp: the optimizers of rowan/sparse on a device.
 #include <rowan/sparse.hpp>
-#include <rowan/thrust/rowwise_adagrad.hpp>
-#include <rowan/thrust/sgd.hpp>
-#include <rowan/thrust/update_rows.hpp>
+#include <rowan/thrust/sparse/rowwise_adagrad.hpp>
+#include <rowan/thrust/sparse/sgd.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/retain.cpp: the part of a device's gradient that falls on given rows.
-#include <rowan/thrust/retain.hpp>
+#include <rowan/thrust/sparse/retain.hpp>
 
 #include "devices.hpp"
 

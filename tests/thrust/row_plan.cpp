@@ -1,5 +1,5 @@
 // tests/thrust/row_plan.cpp: which lookups belong to which row, found on a device.
-#include <rowan/thrust/row_plan.hpp>
+#include <rowan/thrust/sparse/row_plan.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/scale.cpp: a gradient times a number on a device.
-#include <rowan/thrust/scale.hpp>
+#include <rowan/thrust/sparse/scale.hpp>
 
 #include "devices.hpp"
 

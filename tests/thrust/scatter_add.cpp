@@ -1,5 +1,5 @@
 // tests/thrust/scatter_add.cpp: rows added to a table on a device.
-#include <rowan/thrust/scatter_add.hpp>
+#include <rowan/thrust/sparse/scatter_add.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/selected_rows.cpp: some rows of a tall tensor in the memory of a device, and copies of them.
-#include <rowan/thrust/selected_rows.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
 
 #include "devices.hpp"
 

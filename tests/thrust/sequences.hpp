@@ -6,16 +6,16 @@
 #include <rowan/core/bfloat16.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/sequence.hpp>
-#include <rowan/thrust/lod_tensor.hpp>
-#include <rowan/thrust/padded.hpp>
-#include <rowan/thrust/sequence_erase.hpp>
-#include <rowan/thrust/sequence_expand.hpp>
-#include <rowan/thrust/sequence_mask.hpp>
-#include <rowan/thrust/sequence_pool.hpp>
-#include <rowan/thrust/sequence_reverse.hpp>
-#include <rowan/thrust/sequence_softmax.hpp>
-#include <rowan/thrust/step_map.hpp>
-#include <rowan/thrust/tensor_array.hpp>
+#include <rowan/thrust/sequence/lod_tensor.hpp>
+#include <rowan/thrust/sequence/padded.hpp>
+#include <rowan/thrust/sequence/sequence_erase.hpp>
+#include <rowan/thrust/sequence/sequence_expand.hpp>
+#include <rowan/thrust/sequence/sequence_mask.hpp>
+#include <rowan/thrust/sequence/sequence_pool.hpp>
+#include <rowan/thrust/sequence/sequence_reverse.hpp>
+#include <rowan/thrust/sequence/sequence_softmax.hpp>
+#include <rowan/thrust/sequence/step_map.hpp>
+#include <rowan/thrust/sequence/tensor_array.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // tests/thrust/split.cpp: a device's gradient cut by sections of the height.
-#include <rowan/thrust/split.hpp>
+#include <rowan/thrust/sparse/split.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/squared_norm.cpp: the sum of squares of what a device's gradient stands for.
-#include <rowan/thrust/squared_norm.hpp>
+#include <rowan/thrust/sparse/squared_norm.hpp>
 
 #include "devices.hpp"
 

@@ -1,5 +1,5 @@
 // tests/thrust/tensor.cpp: tensors in the memory of a device.
-#include <rowan/thrust/tensor.hpp>
+#include <rowan/thrust/core/tensor.hpp>
 
 #include "devices.hpp"
 

@@ -1,6 +1,6 @@
 // tests/thrust/to_dense.cpp: the tall tensor that some rows on a device stand for.
-#include <rowan/thrust/merge.hpp>
-#include <rowan/thrust/to_dense.hpp>
+#include <rowan/thrust/sparse/merge.hpp>
+#include <rowan/thrust/sparse/to_dense.hpp>
 
 #include "devices.hpp"
 

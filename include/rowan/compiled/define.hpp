@@ -1,7 +1,7 @@
 // rowan/compiled/define.hpp: from here on a source of the compiled library defines what headers declare.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #undef ROWAN_DEFINES_FUNCTIONS
 #undef ROWAN_TEMPLATE

@@ -1,7 +1,7 @@
 // rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
 #pragma once
 
-#include <rowan/detail/blocks.hpp>
+#include <rowan/core/detail/blocks.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
 #pragma once
 
-#include <rowan/detail/bit_cast.hpp>
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/bit_cast.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 #include <cstdint>

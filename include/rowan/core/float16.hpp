@@ -1,8 +1,8 @@
 // rowan/core/float16.hpp: float16, IEEE 754 binary16.
 #pragma once
 
-#include <rowan/detail/bit_cast.hpp>
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/bit_cast.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // rowan/core/memory_pool.hpp: MemoryPool, which keeps the memory that tensors let go of for the next ones.
 #pragma once
 
-#include <rowan/detail/blocks.hpp>
+#include <rowan/core/detail/blocks.hpp>
 
 #include <cstddef>
 #include <limits>

@@ -1,13 +1,13 @@
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/detail/nested.hpp>
+#include <rowan/core/detail/storage.hpp>
+#include <rowan/core/detail/xtensor.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/detail/checked.hpp>
-#include <rowan/detail/nested.hpp>
-#include <rowan/detail/storage.hpp>
-#include <rowan/detail/xtensor.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
 
@@ -38,7 +38,7 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
-/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/elementwise.hpp.
+/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/detail/elementwise.hpp.
 template <class D>
 struct ElementLoops {
     static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");

@@ -1,7 +1,7 @@
 // rowan/detail/functions.hpp: functions of one number: the standard library's, or those that stand beside an own type.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,8 @@
 // rowan/detail/lanes.hpp: one formula, run over the elements of rows by SIMD registers or one at a time, with the same bits.
 #pragma once
 
+#include <rowan/core/detail/config.hpp>
 #include <rowan/core/dtype.hpp>
-#include <rowan/detail/config.hpp>
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"

@@ -1,7 +1,7 @@
 // rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstdint>
 

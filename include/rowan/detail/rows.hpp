@@ -1,7 +1,7 @@
 // rowan/detail/rows.hpp: moving whole rows: prefetch, and copies that leave the caches alone.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <algorithm>
 #include <cstddef>

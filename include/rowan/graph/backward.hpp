@@ -1,8 +1,8 @@
 // rowan/graph/backward.hpp: append_backward, the operators that compute gradients.
 #pragma once
 
-#include <rowan/detail/gradient_maker.hpp>
-#include <rowan/detail/trace.hpp>
+#include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <array>

@@ -4,7 +4,7 @@
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/memory_pool.hpp>
-#include <rowan/detail/trace.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
 
 #include <array>

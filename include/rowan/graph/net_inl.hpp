@@ -4,7 +4,7 @@
 #include <rowan/graph/net.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <rowan/detail/kind_text.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,8 +1,8 @@
 // rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
 #pragma once
 
-#include <rowan/detail/compiled_code.hpp>
-#include <rowan/detail/op_call.hpp>
+#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>

@@ -1,8 +1,8 @@
 // rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
 #pragma once
 
-#include <rowan/detail/rnn_run.hpp>
-#include <rowan/detail/step_net.hpp>
+#include <rowan/graph/detail/rnn_run.hpp>
+#include <rowan/graph/detail/step_net.hpp>
 #include <rowan/graph/op_code.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/sequence/step_map.hpp>

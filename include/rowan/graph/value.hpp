@@ -5,11 +5,11 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/joined_rows.hpp>
-#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/detail/pick_sequences.hpp>
+#include <rowan/graph/detail/joined_rows.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/sequence/batches.hpp>
+#include <rowan/sequence/detail/pick_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
 #pragma once
 
-#include <rowan/detail/array_code.hpp>
-#include <rowan/detail/loop_kernels.hpp>
-#include <rowan/detail/loop_net.hpp>
+#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/loop_kernels.hpp>
+#include <rowan/graph/detail/loop_net.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/scope.hpp>
 

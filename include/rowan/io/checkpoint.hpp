@@ -2,10 +2,10 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/checkpoint_format.hpp>
-#include <rowan/detail/crc32c.hpp>
-#include <rowan/detail/file.hpp>
 #include <rowan/io/checkpoint_entry.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
+#include <rowan/io/detail/crc32c.hpp>
+#include <rowan/io/detail/file.hpp>
 #include <rowan/io/program_desc.hpp>
 
 #include <cstddef>

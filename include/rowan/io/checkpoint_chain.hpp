@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/checkpoint_format.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
 
 #include <cstddef>
 #include <cstdint>

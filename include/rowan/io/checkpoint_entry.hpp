@@ -1,7 +1,7 @@
 // rowan/io/checkpoint_entry.hpp: CheckpointEntry, a variable of a checkpoint, whatever its element type.
 #pragma once
 
-#include <rowan/detail/checkpoint_format.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
 #include <rowan/io/var_desc.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sparse/selected_rows.hpp>

@@ -1,9 +1,9 @@
 // rowan/io/checkpoint_file.hpp: CheckpointFile, which loads variables of a checkpoint or maps them, and load_checkpoint.
 #pragma once
 
-#include <rowan/detail/checkpoint_format.hpp>
-#include <rowan/detail/checkpoint_reader.hpp>
 #include <rowan/io/checkpoint.hpp>
+#include <rowan/io/detail/checkpoint_format.hpp>
+#include <rowan/io/detail/checkpoint_reader.hpp>
 
 #include <cstddef>
 #include <cstdint>

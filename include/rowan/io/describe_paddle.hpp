@@ -1,9 +1,9 @@
 // rowan/io/describe_paddle.hpp: describe_paddle, what a file of Paddle's streams holds.
 #pragma once
 
-#include <rowan/detail/file.hpp>
-#include <rowan/detail/file_reader.hpp>
-#include <rowan/detail/paddle_stream.hpp>
+#include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/file_reader.hpp>
+#include <rowan/io/detail/paddle_stream.hpp>
 
 #include <cstddef>
 #include <cstdint>

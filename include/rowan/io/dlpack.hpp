@@ -1,9 +1,9 @@
 // rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
 
 #include <algorithm>
 #include <array>

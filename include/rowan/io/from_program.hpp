@@ -1,7 +1,7 @@
 // rowan/io/from_program.hpp: from_program, a net made from a program that a file held.
 #pragma once
 
-#include <rowan/detail/array_code.hpp>
+#include <rowan/graph/detail/array_code.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/operator_maker.hpp>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/nanopb.hpp>
-#include <rowan/detail/wire.hpp>
+#include <rowan/io/detail/nanopb.hpp>
+#include <rowan/io/detail/wire.hpp>
 
 #include <concepts>
 #include <cstddef>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/device_values.hpp>
-#include <rowan/detail/kind_text.hpp>
-#include <rowan/detail/trace.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/io/checkpoint.hpp>
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/from_program.hpp>

@@ -3,11 +3,11 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/byte_reader.hpp>
-#include <rowan/detail/file.hpp>
-#include <rowan/detail/file_reader.hpp>
-#include <rowan/detail/npy_header.hpp>
-#include <rowan/detail/read_elements.hpp>
+#include <rowan/io/detail/byte_reader.hpp>
+#include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/file_reader.hpp>
+#include <rowan/io/detail/npy_header.hpp>
+#include <rowan/io/detail/read_elements.hpp>
 
 #include <algorithm>
 #include <array>

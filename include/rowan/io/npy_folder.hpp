@@ -3,8 +3,8 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/file.hpp>
-#include <rowan/detail/npy_header.hpp>
+#include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/npy_header.hpp>
 #include <rowan/io/npy.hpp>
 
 #include <cstddef>

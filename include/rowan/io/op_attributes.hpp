@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/reduction.hpp>
 #include <rowan/io/op_desc.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/var_spec.hpp>

@@ -1,8 +1,8 @@
 // rowan/io/operator_maker.hpp: make_operator, the operator that a descriptor names, with the kernel for the element types of its inputs.
 #pragma once
 
-#include <rowan/detail/compiled_code.hpp>
-#include <rowan/detail/kind_text.hpp>
+#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/op/cast.hpp>

@@ -1,10 +1,10 @@
 // rowan/io/paddle.hpp: load_paddle and save_paddle, tensors in Paddle's streams.
 #pragma once
 
-#include <rowan/detail/byte_reader.hpp>
-#include <rowan/detail/file.hpp>
-#include <rowan/detail/file_reader.hpp>
-#include <rowan/detail/paddle_stream.hpp>
+#include <rowan/io/detail/byte_reader.hpp>
+#include <rowan/io/detail/file.hpp>
+#include <rowan/io/detail/file_reader.hpp>
+#include <rowan/io/detail/paddle_stream.hpp>
 
 #include <cstddef>
 #include <span>

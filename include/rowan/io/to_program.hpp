@@ -1,8 +1,8 @@
 // rowan/io/to_program.hpp: to_program, a net as a program that a file can hold.
 #pragma once
 
-#include <rowan/detail/array_code.hpp>
-#include <rowan/detail/trace.hpp>
+#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/while_loop.hpp>

@@ -1,7 +1,7 @@
 // rowan/layer/array.hpp: Array, a TensorArray that a net computes with, and the layers that read and write it.
 #pragma once
 
-#include <rowan/detail/array_code.hpp>
+#include <rowan/graph/detail/array_code.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // rowan/layer/data.hpp: layer::data, a variable that is fed.
 #pragma once
 
-#include <rowan/detail/device_values.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // rowan/layer/fc.hpp: layer::fc, a fully connected layer with parameters of its own.
 #pragma once
 
-#include <rowan/detail/trace.hpp>
+#include <rowan/graph/detail/trace.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/op/fc.hpp>
 

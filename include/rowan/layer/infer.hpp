@@ -1,8 +1,8 @@
 // rowan/layer/infer.hpp: infer, what a net gives for a batch.
 #pragma once
 
-#include <rowan/detail/run_feeds.hpp>
 #include <rowan/graph/net.hpp>
+#include <rowan/layer/detail/run_feeds.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>

@@ -1,8 +1,8 @@
 // rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with parameters of its own.
 #pragma once
 
-#include <rowan/detail/cell_layer.hpp>
 #include <rowan/layer/concat.hpp>
+#include <rowan/layer/detail/cell_layer.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/op/lstm_unit.hpp>

@@ -1,8 +1,8 @@
 // rowan/layer/optimizer.hpp: layer::Optimizer, what train changes parameters with, and those that there are.
 #pragma once
 
-#include <rowan/detail/device_values.hpp>
 #include <rowan/graph/backward.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>

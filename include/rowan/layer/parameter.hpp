@@ -1,8 +1,8 @@
 // rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
 #pragma once
 
-#include <rowan/detail/device_values.hpp>
 #include <rowan/detail/random.hpp>
+#include <rowan/graph/detail/device_values.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <cmath>

@@ -1,10 +1,10 @@
 // rowan/layer/rnn.hpp: layer::rnn, a step of layers run over the steps of sequences.
 #pragma once
 
-#include <rowan/detail/kind_text.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/detail/run_parts.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/rnn.hpp>
+#include <rowan/layer/detail/run_parts.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/var.hpp>
 

@@ -1,7 +1,7 @@
 // rowan/layer/rnn_program.hpp: layer::rnn as the design documents write it, whose step is an expression of a memory and the input.
 #pragma once
 
-#include <rowan/detail/step_program.hpp>
+#include <rowan/layer/detail/step_program.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 

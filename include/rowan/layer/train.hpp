@@ -1,9 +1,9 @@
 // rowan/layer/train.hpp: train, parameters from batches.
 #pragma once
 
-#include <rowan/detail/run_feeds.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
+#include <rowan/layer/detail/run_feeds.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/optimizer.hpp>

@@ -1,8 +1,8 @@
 // rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
 #pragma once
 
-#include <rowan/detail/device_values.hpp>
-#include <rowan/detail/kind_text.hpp>
+#include <rowan/graph/detail/device_values.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/var.hpp>

@@ -5,7 +5,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/matrix_rows.hpp>
+#include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -28,7 +28,7 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
-/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/accuracy.hpp.
+/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
 template <class D>
 struct RightRows;
 

@@ -1,7 +1,7 @@
 // rowan/op/adagrad.hpp: adagrad_op, AdaGrad as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/adagrad.hpp>
 
 #include <string_view>

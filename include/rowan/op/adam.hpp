@@ -1,7 +1,7 @@
 // rowan/op/adam.hpp: adam_op, Adam as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/adam.hpp>
 
 #include <string_view>

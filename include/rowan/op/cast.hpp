@@ -5,8 +5,8 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -74,7 +74,7 @@ template <class To, class From>
                      std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
 }
 
-/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/cast.hpp.
+/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/op/cast.hpp.
 template <class D>
 struct CastCheck;
 

@@ -33,7 +33,7 @@ struct NotElement {
     ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
 };
 
-/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/compare.hpp.
+/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/op/compare.hpp.
 template <class D>
 struct AnyElement;
 

@@ -7,8 +7,8 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/matrix_rows.hpp>
-#include <rowan/detail/reduction.hpp>
+#include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/fields.hpp: field, a member of an operator's attributes as descriptors name it.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <string_view>
 

@@ -1,12 +1,12 @@
 // rowan/op/fill.hpp: fill, a tensor of one number.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/joined_name.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/joined_name.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/var_spec.hpp>

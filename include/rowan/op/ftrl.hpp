@@ -1,7 +1,7 @@
 // rowan/op/ftrl.hpp: ftrl_op, FTRL-proximal as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/ftrl.hpp>
 
 #include <string_view>

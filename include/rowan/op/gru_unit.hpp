@@ -1,7 +1,7 @@
 // rowan/op/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
 #pragma once
 
-#include <rowan/detail/cell.hpp>
+#include <rowan/op/detail/cell.hpp>
 #include <rowan/op/fc.hpp>
 
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/device.hpp>
-#include <rowan/detail/bags.hpp>
+#include <rowan/op/detail/bags.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>

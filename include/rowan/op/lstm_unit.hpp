@@ -1,7 +1,7 @@
 // rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory.
 #pragma once
 
-#include <rowan/detail/cell.hpp>
+#include <rowan/op/detail/cell.hpp>
 #include <rowan/op/fc.hpp>
 
 #include <array>

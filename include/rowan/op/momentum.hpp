@@ -1,7 +1,7 @@
 // rowan/op/momentum.hpp: momentum_op, gradient descent with momentum as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/momentum.hpp>
 
 #include <string_view>

@@ -5,7 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/reduction.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 

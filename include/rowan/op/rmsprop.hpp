@@ -1,7 +1,7 @@
 // rowan/op/rmsprop.hpp: rmsprop_op, RMSProp as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/rmsprop.hpp>
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // rowan/op/rowwise_adagrad.hpp: rowwise_adagrad_op, row-wise AdaGrad as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/rowwise_adagrad.hpp>
 
 #include <string_view>

@@ -1,9 +1,9 @@
 // rowan/op/scale.hpp: scale, a number times every element, and another added.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/fields.hpp>

@@ -1,7 +1,7 @@
 // rowan/op/sgd.hpp: sgd_op, gradient descent as an operator.
 #pragma once
 
-#include <rowan/detail/optimizer_op.hpp>
+#include <rowan/op/detail/optimizer_op.hpp>
 #include <rowan/sparse/sgd.hpp>
 
 #include <string_view>

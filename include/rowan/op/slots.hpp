@@ -1,7 +1,7 @@
 // rowan/op/slots.hpp: slots, the names of what an operator reads and writes.
 #pragma once
 
-#include <rowan/detail/joined_name.hpp>
+#include <rowan/op/detail/joined_name.hpp>
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/matrix_rows.hpp>
-#include <rowan/detail/reduction.hpp>
 #include <rowan/op/cross_entropy.hpp>
+#include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/op/detail/reduction.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 

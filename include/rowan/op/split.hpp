@@ -1,12 +1,12 @@
 // rowan/op/split.hpp: split, a tensor cut along one axis.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
-#include <rowan/detail/checked.hpp>
-#include <rowan/detail/pieces.hpp>
 #include <rowan/op/concat.hpp>
+#include <rowan/op/detail/pieces.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>

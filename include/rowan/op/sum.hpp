@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/pieces.hpp>
+#include <rowan/op/detail/pieces.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>
@@ -23,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/sum.hpp.
+/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/op/sum.hpp.
 template <class D>
 struct Summands;
 

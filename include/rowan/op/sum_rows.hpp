@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/sum_rows.hpp.
+/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/op/sum_rows.hpp.
 template <class D>
 struct ColumnSums;
 

@@ -1,10 +1,10 @@
 // rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
 #pragma once
 
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/detail/checked.hpp>
 
 #include <array>
 #include <concepts>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/core/error.hpp>
-#include <rowan/detail/pick_sequences.hpp>
+#include <rowan/sequence/detail/pick_sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 

@@ -5,7 +5,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
-#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <array>

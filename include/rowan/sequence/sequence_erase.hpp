@@ -3,7 +3,7 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/core/ids.hpp>
-#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>

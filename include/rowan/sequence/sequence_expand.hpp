@@ -4,7 +4,7 @@
 #include <rowan/core/error.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
-#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, the rows of each sequence from the last to the first.
 #pragma once
 
-#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/detail/pick_sequences.hpp>
-#include <rowan/detail/sequences.hpp>
+#include <rowan/sequence/detail/pick_sequences.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 

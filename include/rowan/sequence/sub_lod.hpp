@@ -1,7 +1,7 @@
 // rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
 #pragma once
 
-#include <rowan/detail/checked.hpp>
+#include <rowan/core/detail/checked.hpp>
 #include <rowan/sequence/lod.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 

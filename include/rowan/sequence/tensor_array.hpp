@@ -9,10 +9,10 @@
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/detail/pack_steps.hpp>
-#include <rowan/detail/slot_kind.hpp>
-#include <rowan/detail/stack_parts.hpp>
-#include <rowan/detail/step_rows.hpp>
+#include <rowan/sequence/detail/pack_steps.hpp>
+#include <rowan/sequence/detail/slot_kind.hpp>
+#include <rowan/sequence/detail/stack_parts.hpp>
+#include <rowan/sequence/detail/step_rows.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 #include <rowan/sequence/step_map.hpp>
 

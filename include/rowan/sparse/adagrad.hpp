@@ -1,7 +1,7 @@
 // rowan/sparse/adagrad.hpp: adagrad, a step that shrinks for elements that have moved much.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {

@@ -1,7 +1,7 @@
 // rowan/sparse/adam.hpp: adam, the lazy form: rows not named stay as they are.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/detail/functions.hpp>
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cmath>

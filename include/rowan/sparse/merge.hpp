@@ -1,8 +1,8 @@
 // rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
 #pragma once
 
-#include <rowan/detail/row_sums.hpp>
 #include <rowan/detail/rows.hpp>
+#include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

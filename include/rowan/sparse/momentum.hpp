@@ -1,7 +1,7 @@
 // rowan/sparse/momentum.hpp: momentum, gradient descent with a velocity.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <span>

@@ -1,7 +1,7 @@
 // rowan/sparse/rmsprop.hpp: rmsprop, a step divided by the running size of the gradient.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/storage.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/detail/partition.hpp>
-#include <rowan/detail/radix_sort.hpp>
-#include <rowan/detail/storage.hpp>
+#include <rowan/sparse/detail/radix_sort.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one number of state per row.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
 #include <rowan/sparse/adagrad.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 #include <cstddef>

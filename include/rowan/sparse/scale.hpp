@@ -3,7 +3,7 @@
 
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/optimizer.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>

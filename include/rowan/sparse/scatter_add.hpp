@@ -4,7 +4,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/owned_rows.hpp>
+#include <rowan/sparse/detail/owned_rows.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <cstddef>

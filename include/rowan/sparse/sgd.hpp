@@ -1,8 +1,8 @@
 // rowan/sparse/sgd.hpp: sgd, gradient descent on dense or row-sparse gradients.
 #pragma once
 
-#include <rowan/detail/optimizer.hpp>
-#include <rowan/detail/owned_rows.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/sparse/detail/owned_rows.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {

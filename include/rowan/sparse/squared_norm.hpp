@@ -5,7 +5,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
-#include <rowan/detail/row_sums.hpp>
+#include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

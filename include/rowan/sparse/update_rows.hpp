@@ -3,7 +3,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
-#include <rowan/detail/row_sums.hpp>
+#include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 

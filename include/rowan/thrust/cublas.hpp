@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/thrust/cuda.hpp>
-#include <rowan/thrust/matmul.hpp>
+#include <rowan/thrust/op/matmul.hpp>
 
 #if !__has_include(<cublas_v2.h>)
 #error "rowan/thrust/cublas.hpp needs cuBLAS, which comes with the CUDA toolkit"

@@ -8,9 +8,9 @@
 
 #include <rowan/core/error.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/thrust/detail/storage.hpp>
-#include <rowan/thrust/detail/system.hpp>
-#include <rowan/thrust/device.hpp>
+#include <rowan/thrust/core/detail/storage.hpp>
+#include <rowan/thrust/core/detail/system.hpp>
+#include <rowan/thrust/core/device.hpp>
 
 #include <cuda_runtime_api.h>
 #include <thrust/system/cuda/execution_policy.h>

@@ -1,5 +1,5 @@
 // tests/bench/op/matmul.cpp: products of matrices on one thread, rowan's and those of the BLAS that the program is linked with, in turns.
-#include <rowan/detail/matmul.hpp>
+#include <rowan/op/detail/matmul.hpp>
 
 #include <xtensor-blas/xblas_config.hpp>
 

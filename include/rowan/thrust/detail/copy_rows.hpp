@@ -1,8 +1,8 @@
 // rowan/thrust/detail/copy_rows.hpp: rows copied from anywhere to anywhere in the memory of a device.
 #pragma once
 
+#include <rowan/thrust/core/detail/system.hpp>
 #include <rowan/thrust/detail/lane.hpp>
-#include <rowan/thrust/detail/system.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // rowan/thrust/detail/find_block.hpp: which of the blocks that lie one after the other holds a row.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cstddef>
 #include <cstdint>

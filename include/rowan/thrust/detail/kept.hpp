@@ -1,9 +1,9 @@
 // rowan/thrust/detail/kept.hpp: which of many rows stay, found on a device.
 #pragma once
 
+#include <rowan/thrust/core/synchronize.hpp>
+#include <rowan/thrust/core/tensor.hpp>
 #include <rowan/thrust/detail/copy_rows.hpp>
-#include <rowan/thrust/synchronize.hpp>
-#include <rowan/thrust/tensor.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // rowan/thrust/detail/lane.hpp: which elements a thread of the device works on.
 #pragma once
 
-#include <rowan/detail/config.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
-#include <rowan/thrust/copy.hpp>
-#include <rowan/thrust/ids.hpp>
+#include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/core/ids.hpp>
 
 #include <cstddef>
 #include <cstdint>

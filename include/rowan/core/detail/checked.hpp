@@ -1,0 +1,68 @@
+// rowan/core/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
+#pragma once
+
+#include <rowan/core/error.hpp>
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+/// "[3, 4]"
+template <class Shape>
+std::string shape_text(Shape const& shape) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    return text + "]";
+}
+
+/// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
+/// overflow in the others.
+/// requires   no dim is negative
+template <class Shape>
+std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
+    constexpr std::size_t limit = std::numeric_limits<std::ptrdiff_t>::max();
+    std::size_t bytes = element_bytes;
+    bool empty = false;
+    for (auto const d : shape) {
+        auto const dim = static_cast<std::size_t>(d);
+        empty = empty || dim == 0;
+        if (dim == 0) continue;
+        if (bytes > limit / dim) return std::nullopt;
+        bytes *= dim;
+    }
+    return empty ? 0 : bytes / element_bytes;
+}
+
+/// The same for a shape that a caller gave.
+template <class Shape>
+std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
+    auto const size = shape_size(shape, element_bytes);
+    if (!size) throw ShapeError(std::string(field) + " shape", shape_text(shape), "at most 2^63 - 1 bytes in all");
+    return *size;
+}
+
+/// errors   IndexError unless begin <= end <= count
+void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
+
+/// Is x a whole number that I holds?
+template <class I>
+bool is_whole(double x) noexcept {
+    using limits = std::numeric_limits<I>;
+    return x == std::trunc(x) && x >= static_cast<double>(limits::min()) && x < std::ldexp(1.0, limits::digits);
+}
+
+/// The product of the dims from `first` on.
+template <class Shape>
+std::size_t product_from(Shape const& shape, std::size_t first) noexcept {
+    std::size_t product = 1;
+    for (std::size_t i = first; i < shape.size(); ++i) product *= shape[i];
+    return product;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/core/detail/checked_inl.hpp>

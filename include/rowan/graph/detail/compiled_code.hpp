@@ -1,0 +1,141 @@
+// rowan/graph/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
+#pragma once
+
+#include <rowan/core/device.hpp>
+#include <rowan/op/slots.hpp>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+struct accuracy_op;
+struct adagrad_op;
+struct adam_op;
+struct add_op;
+struct any_op;
+template <class To>
+struct cast_op;
+struct clip_by_global_norm_op;
+struct clip_by_norm_op;
+struct clip_op;
+struct concat_op;
+struct cross_entropy_op;
+struct dropout_op;
+struct elementwise_mul_op;
+struct equal_op;
+struct expand_rows_op;
+struct fc_op;
+struct fill_like_op;
+template <class T>
+struct fill_op;
+struct ftrl_op;
+struct gru_unit_op;
+struct identity_op;
+struct less_equal_op;
+struct less_op;
+struct logical_and_op;
+struct logical_not_op;
+struct logical_or_op;
+struct lookup_bag_op;
+struct lookup_table_op;
+struct lstm_unit_op;
+template <bool transpose_x, bool transpose_y>
+struct matmul_op;
+struct momentum_op;
+struct mse_op;
+struct negate_op;
+struct relu_op;
+struct rmsprop_op;
+struct rowwise_adagrad_op;
+struct scale_op;
+struct sequence_expand_op;
+struct sequence_pool_op;
+struct sgd_op;
+struct sigmoid_op;
+struct softmax_op;
+struct softmax_with_cross_entropy_op;
+struct split_op;
+struct sub_op;
+struct sum_op;
+struct sum_rows_op;
+struct tanh_op;
+struct weighted_bag_op;
+
+namespace detail {
+
+template <class... T>
+struct type_list {};
+
+template <class T, class List>
+inline constexpr bool is_in = false;
+template <class T, class... U>
+inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
+
+/// Operators on numbers with fractions, beside ids and labels where they have these slots.
+using compiled_ops =
+    type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
+              clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
+              elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_op, identity_op,
+              less_equal_op, less_op, lookup_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
+              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
+              sum_rows_op, tanh_op, weighted_bag_op>;
+/// On int64 and int32, such as the counter of a loop.
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
+                                       equal_op, fill_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
+                                       split_op, sub_op, sum_op>;
+/// On truth values.
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
+                                     logical_not_op, logical_or_op>;
+/// Without inputs.
+using compiled_sources = type_list<fill_op<double>, fill_op<float>, fill_op<std::int64_t>>;
+
+/// Ids, labels and seeds have whole numbers.
+template <class Slot>
+inline constexpr bool is_index_slot =
+    std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
+
+/// The types of an operator's inputs that have elements of E and ids of I, in the order of its slots.
+template <class Slots, class E, class I>
+struct input_types;
+template <class... Slot, class E, class I>
+struct input_types<slots<Slot...>, E, I> {
+    using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
+};
+
+/// Has the operator no ids, or labels that may be probabilities?
+template <class Op, class Slots = typename Op::inputs>
+inline constexpr bool has_one_type = true;
+template <class Op, class... Slot>
+inline constexpr bool has_one_type<Op, slots<Slot...>> =
+    !(is_index_slot<Slot> || ...) || std::is_same_v<Op, cross_entropy_op>;
+
+/// One that takes any number of values has one type for all.
+template <class Op, class E, class... T>
+inline constexpr bool has_elements_of =
+    (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
+    (std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, E>::type> && has_one_type<Op>) ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
+    std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
+
+/// Is code_of<Op, Cpu, T...> part of the compiled library?
+template <class Op, class... T>
+inline constexpr bool has_compiled_code = [] {
+    if constexpr (sizeof...(T) == 0) {
+        return is_in<Op, compiled_sources>;
+    } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_integer_ops> &&
+                         (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
+        return true;
+    } else if constexpr (is_in<Op, compiled_truth_ops>) {
+        return has_elements_of<Op, bool, T...>;
+    } else {
+        return false;
+    }
+}();
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,201 @@
+// rowan/graph/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
+#pragma once
+
+#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/scope.hpp>
+#include <rowan/op/fill_like.hpp>
+#include <rowan/op/sum.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Are there any, and is each of them row-sparse? Then their sum is, too.
+inline bool all_row_sparse(std::span<Variable* const> gradients) {
+    return !gradients.empty() &&
+           std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
+}
+
+/// What reaches each variable. Gradients and what they are added to have elements of T.
+template <class T, class Device>
+class GradientMaker {
+public:
+    /// New operators belong to `scope`; `target` is what is differentiated, for messages.
+    GradientMaker(Scope& scope, std::string target) : scope_(scope), target_(std::move(target)) {}
+
+    /// Asks for the gradient of a variable.
+    void want(Variable const& v) { wanted_.insert(&v); }
+    bool wants(Variable const& v) const { return wanted_.contains(&v); }
+
+    /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
+    void spread(std::span<Operator* const> order);
+
+    void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+
+    Variable& fill(Variable& like, double value);
+
+    /// The sum of all that reaches a variable, or nullptr.
+    Variable* gradient(Variable& v);
+
+    /// What reaches a variable, not summed.
+    std::vector<Variable*> parts(Variable& v) const;
+
+    /// Adds the gradient operators of an operator, all of whose readers must be done.
+    /// errors   GraphError if it has no gradient for an input that is asked for
+    void differentiate(Operator& op);
+
+private:
+    // Of a dense value of T in full, else without a value.
+    Variable& zeros(Variable& like);
+
+    // Which rules make a gradient that is wanted, or something that such a rule reads.
+    std::vector<bool> needed_rules(Operator const& op) const;
+
+    Scope& scope_;
+    std::string target_;
+    std::unordered_set<Variable const*> wanted_;
+    std::unordered_map<Variable*, std::vector<Variable*>> parts_;
+};
+
+template <class T, class Device>
+void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
+    for (Operator const* op : order) {
+        if (std::ranges::none_of(op->inputs, [&](Variable const* v) { return wanted_.contains(v); })) continue;
+        for (Variable const* v : op->outputs) {
+            if (!is_integral(v->spec().dtype)) wanted_.insert(v);
+        }
+    }
+}
+
+template <class T, class Device>
+Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
+    return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
+}
+
+template <class T, class Device>
+Variable* GradientMaker<T, Device>::gradient(Variable& v) {
+    auto const found = parts_.find(&v);
+    if (found == parts_.end()) return nullptr;
+    auto& parts = found->second;
+    if (parts.size() > 1) {
+        bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
+        parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+                     .outputs[0]};
+    }
+    return parts[0];
+}
+
+template <class T, class Device>
+std::vector<Variable*> GradientMaker<T, Device>::parts(Variable& v) const {
+    auto const found = parts_.find(&v);
+    return found == parts_.end() ? std::vector<Variable*>() : found->second;
+}
+
+template <class T, class Device>
+void GradientMaker<T, Device>::differentiate(Operator& op) {
+    std::vector<Variable*> out_grads;
+    for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
+    if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
+    std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+    std::vector<Variable*> in_grads(op.inputs.size());
+    std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
+    auto const needed = needed_rules(op);
+    for (std::size_t k = 0; k < needed.size(); ++k) {
+        if (!needed[k]) continue;
+        rule_code const& rule = op.code->rules[k];
+        std::vector<Variable*> reads;
+        auto const read = [&](std::span<Variable* const> held) {
+            reads.insert(reads.end(), held.begin(), held.end());
+        };
+        for (grad_slot const& slot : rule.reads) {
+            switch (slot.kind) {
+                case grad_slot::input:
+                    read(in_slot(op.inputs, slots_in, slot.index));
+                    break;
+                case grad_slot::output:
+                    read(in_slot(op.outputs, slots_out, slot.index));
+                    break;
+                case grad_slot::grad_of_output: {
+                    auto const held = in_slot(op.outputs, slots_out, slot.index);
+                    Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                    for (std::size_t i = 0; i < held.size(); ++i) {
+                        if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
+                    }
+                    read({grads, held.size()});
+                    break;
+                }
+                case grad_slot::grad_of_input:
+                    read(in_slot(in_grads, slots_in, slot.index));
+                    break;
+                case grad_slot::between_rules:
+                    reads.push_back(between.at(slot.index));
+                    break;
+            }
+        }
+        Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
+        for (std::size_t w = 0; w < rule.writes.size(); ++w) {
+            auto const held = in_slot(made.outputs, rule.writes.size(), w);
+            if (rule.writes[w].kind == grad_slot::grad_of_input) {
+                auto const to = in_slot(op.inputs, slots_in, rule.writes[w].index).data() - op.inputs.data();
+                std::ranges::copy(held, in_grads.begin() + to);
+            } else {
+                between[rule.writes[w].index] = held[0];
+            }
+        }
+    }
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        if (!wanted_.contains(op.inputs[i])) continue;
+        if (in_grads[i] == nullptr) {
+            throw GraphError(std::string("operator ")
+                                 .append(op.code->name)
+                                 .append(" has no gradient for its input ")
+                                 .append(describe(*op.inputs[i]))
+                                 .append(", on which ")
+                                 .append(target_)
+                                 .append(" depends"));
+        }
+        parts_[op.inputs[i]].push_back(in_grads[i]);
+    }
+}
+
+template <class T, class Device>
+Variable& GradientMaker<T, Device>::zeros(Variable& like) {
+    VarSpec const& spec = like.spec();
+    if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
+    return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+}
+
+template <class T, class Device>
+std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
+    auto const rules = op.code->rules;
+    std::vector<bool> needed(rules.size(), false);
+    auto const wanted = [&](grad_slot const& slot) {
+        if (slot.kind != grad_slot::grad_of_input) return false;
+        auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+        return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
+    };
+    for (std::size_t k = rules.size(); k-- > 0;) {
+        for (grad_slot const& slot : rules[k].writes) {
+            if (wanted(slot)) needed[k] = true;
+            for (std::size_t later = k + 1; later < rules.size(); ++later) {
+                for (grad_slot const& read : rules[later].reads) {
+                    if (needed[later] && read.kind == slot.kind && read.index == slot.index) needed[k] = true;
+                }
+            }
+        }
+    }
+    return needed;
+}
+
+ROWAN_TEMPLATE(class GradientMaker<float, Cpu>)
+ROWAN_TEMPLATE(class GradientMaker<double, Cpu>)
+
+}  // namespace rowan::inline v0::detail

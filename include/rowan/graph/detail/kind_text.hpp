@@ -1,0 +1,54 @@
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+#pragma once
+
+#include <rowan/core/bfloat16.hpp>
+#include <rowan/core/dtype.hpp>
+#include <rowan/core/float16.hpp>
+#include <rowan/fwd.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+/// "f32", or of a type of the user's "element type 1000".
+std::string dtype_text(std::int32_t wire);
+
+/// "LoDTensor<f32>", as Value::kind() says it.
+std::string kind_text(VarSpec const& spec);
+
+/// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    text.append("<").append(dtype<T>::name).append(">");
+    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
+    return text;
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "of a type of the user's"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/graph/detail/kind_text_inl.hpp>

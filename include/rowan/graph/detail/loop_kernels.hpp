@@ -1,0 +1,63 @@
+// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
+#pragma once
+
+#include <rowan/detail/on_device.hpp>
+#include <rowan/graph/op_code.hpp>
+#include <rowan/op/fill_like.hpp>
+#include <rowan/op/sum.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+struct LoopKernels {
+    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
+    Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
+    op_code const *sum, *fill_like;
+
+    /// Those of elements of T.
+    template <class T, class Device>
+    static LoopKernels of() {
+        LoopKernels kernels;
+        kernels.zeros = [](void const* device, std::size_t rows, VarSpec const& like) {
+            typename Tensor<T, Device>::shape_type shape;
+            shape.push_back(rows);
+            for (std::size_t i = 1; i < like.dims.size(); ++i)
+                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(like.dims[i], 0)));
+            Lod lod;
+            if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
+            Value value;
+            value.set(LoDTensor<T, Device>(new_zeros<T>(*static_cast<Device const*>(device), shape), std::move(lod)));
+            return value;
+        };
+        kernels.no_rows = [](void const* device, Value const& table) {
+            auto shape = table.get<LoDTensor<T, Device>>().shape();
+            auto const height = static_cast<std::int64_t>(shape[0]);
+            shape[0] = 0;
+            Value value;
+            auto const& exec = *static_cast<Device const*>(device);
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
+            return value;
+        };
+        kernels.sum = &code_of<sum_op, Device, T>::value;
+        kernels.fill_like = &code_of<fill_like_op, Device, T>::value;
+        return kernels;
+    }
+
+    Value zero_like(void const* device, Value& x) const;
+
+    /// Of dense and row-sparse values.
+    Value total(void const* device, std::span<Value* const> summands) const;
+};
+
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
+ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/graph/detail/loop_kernels_inl.hpp>

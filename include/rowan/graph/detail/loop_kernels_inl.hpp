@@ -1,0 +1,30 @@
+// rowan/graph/detail/loop_kernels_inl.hpp: definitions of rowan/graph/detail/loop_kernels.hpp.
+#pragma once
+
+#include <rowan/graph/detail/loop_kernels.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
+    Value zeros;
+    std::array<Value*, 1> const in{&x}, out{&zeros};
+    FillOptions const options{0};
+    fill_like->run(device, in, out, &options, -1);
+    return zeros;
+}
+
+ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* const> summands) const {
+    if (summands.size() == 1) return std::move(*summands[0]);
+    Value sum_of_all;
+    std::array<Value*, 1> const out{&sum_of_all};
+    no_attributes const none;
+    sum->run(device, summands, out, &none, -1);
+    return sum_of_all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

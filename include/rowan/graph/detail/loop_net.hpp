@@ -1,0 +1,111 @@
+// rowan/graph/detail/loop_net.hpp: LoopNet, the operators of an iteration of a loop and of its backward pass.
+#pragma once
+
+#include <rowan/graph/detail/gradient_maker.hpp>
+#include <rowan/graph/detail/trace.hpp>
+#include <rowan/graph/scope.hpp>
+
+#include <cstddef>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The operators of one iteration, forward and backward, and where their values stand.
+class LoopNet {
+public:
+    struct Place {
+        enum Kind : unsigned char { outside, forward, backward };
+        Kind kind;
+        std::size_t number;
+    };
+    struct Op {
+        Operator const* op;
+        std::vector<Place> in, out;
+        std::vector<std::size_t> dies;  // forward values that nothing needs after it
+        bool in_place = false;
+    };
+    struct State {
+        Variable *before, *after;
+        Variable *after_grad = nullptr, *before_grad = nullptr;
+        bool moves = false;  // does nothing else need the state after an iteration?
+        bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
+    };
+
+    Scope* scope = nullptr;
+    Variable* condition = nullptr;
+    std::vector<State> states;
+    std::vector<Variable*> outer;  // what an iteration reads from outside
+    std::vector<Op> conditions, body, back;
+    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    bool has_backward = false;
+
+    void build();
+
+    /// Gradients have elements of T.
+    /// errors   GraphError if an operator on the way has no gradient
+    template <class T, class Device>
+    void build_backward() {
+        if (has_backward) return;
+        try {
+            make_backward<T, Device>();
+        } catch (...) {
+            for (State& s : states) s.after_grad = s.before_grad = nullptr;
+            outer_grads.clear();
+            throw;
+        }
+    }
+
+    Place place(Variable const& v) const;
+    std::size_t forward_places() const { return forward_; }
+    std::size_t backward_places() const { return number_.size() - forward_; }
+
+    bool is_sparse(std::size_t k) const { return all_row_sparse(outer_grads[k]); }
+
+private:
+    template <class T, class Device>
+    void make_backward() {
+        GradientMaker<T, Device> maker(*scope, "the state of a loop");
+        auto const want = [&](Variable const& v) {
+            if (v.spec().dtype == dtype<T>::wire) maker.want(v);
+        };
+        for (State const& s : states) want(*s.before);
+        for (Variable const* v : outer) want(*v);
+        maker.spread(order_);
+        for (State& s : states) {
+            if (!maker.wants(*s.after)) continue;
+            s.after_grad = &scope->new_var("", s.after->spec());
+            maker.add(*s.after, *s.after_grad);
+        }
+        std::size_t const first = operators();
+        for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
+        for (State& s : states) s.before_grad = maker.gradient(*s.before);
+        for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
+        finish_backward(first);
+    }
+
+    // How many the scope has.
+    std::size_t operators() const;
+
+    // From operator number `first` of the scope on they are those of the backward pass.
+    void finish_backward(std::size_t first);
+
+    void add_outer(Variable& v);
+
+    void name_and_count(std::span<Operator* const> order);
+
+    Op places_of(Operator const& op) const;
+
+    // After which operator of an iteration each value goes, and which operators may put their result in the place of what they read.
+    void find_uses();
+
+    std::vector<Operator*> order_;
+    std::unordered_map<Variable const*, std::size_t> number_;
+    std::size_t forward_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/graph/detail/loop_net_inl.hpp>

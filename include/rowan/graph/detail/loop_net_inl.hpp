@@ -1,0 +1,114 @@
+// rowan/graph/detail/loop_net_inl.hpp: definitions of rowan/graph/detail/loop_net.hpp.
+#pragma once
+
+#include <rowan/graph/detail/loop_net.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <ranges>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void LoopNet::build() {
+    std::vector<Variable*> targets{condition};
+    std::size_t const first = trace(targets, scope).size();
+    for (State const& s : states) targets.push_back(s.after);
+    order_ = trace(targets, scope);
+    for (Operator* const op : order_) {
+        for (Variable* const v : op->inputs) add_outer(*v);
+    }
+    for (Variable* const v : targets) add_outer(*v);
+    name_and_count(order_);
+    forward_ = number_.size();
+    for (std::size_t i = 0; i < order_.size(); ++i) (i < first ? conditions : body).push_back(places_of(*order_[i]));
+    find_uses();
+}
+
+ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
+    if (&v.scope() != scope)
+        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    std::size_t const n = number_.at(&v);
+    return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
+}
+
+ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
+    for (Operator const* op : made) back.push_back(places_of(*op));
+    has_backward = true;
+    find_uses();
+}
+
+ROWAN_FUNCTION void LoopNet::add_outer(Variable& v) {
+    if (&v.scope() != scope && std::ranges::find(outer, &v) == outer.end()) outer.push_back(&v);
+}
+
+ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
+    name_inner_variables(order, *scope);
+    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+}
+
+ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
+    Op made{&op, {}, {}, {}, false};
+    for (Variable const* v : op.inputs) made.in.push_back(place(*v));
+    for (Variable const* v : op.outputs) made.out.push_back(place(*v));
+    return made;
+}
+
+ROWAN_FUNCTION void LoopNet::find_uses() {
+    auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
+        if (p.kind == kind) to.insert(p.number);
+    };
+    std::unordered_set<std::size_t> kept;        // for the backward pass
+    std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
+    for (Op const& op : back) {
+        for (Place const& p : op.in) {
+            keep(kept, p, Place::forward);
+            if (p.kind == Place::backward) ++reads[p.number];
+        }
+    }
+    std::unordered_set<std::size_t> results;
+    for (State const& s : states) {
+        if (s.after_grad != nullptr && s.before_grad == nullptr) keep(kept, place(*s.before), Place::forward);
+        if (s.before_grad != nullptr) keep(results, place(*s.before_grad), Place::backward);
+    }
+    for (auto const& parts : outer_grads) {
+        for (Variable const* v : parts) keep(results, place(*v), Place::backward);
+    }
+    for (Op& op : back) {
+        Place const first = op.in.empty() ? Place{} : op.in[0];
+        op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+                      !results.contains(first.number);
+    }
+    for (State& s : states) {
+        Place const p = place(*s.after);
+        s.moves = p.kind == Place::forward && !kept.contains(p.number) &&
+                  std::ranges::count(states, s.after, &State::after) == 1;
+    }
+    auto live = kept;
+    keep(live, place(*condition), Place::forward);
+    for (State const& s : states) keep(live, place(*s.after), Place::forward);
+    for (auto* ops : {&body, &conditions}) {
+        for (Op& op : *ops | std::views::reverse) {
+            op.dies.clear();
+            for (auto const* places : {&op.out, &op.in}) {
+                for (Place const& p : *places) {
+                    if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
+                }
+            }
+            op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
+                          std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
+                          std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

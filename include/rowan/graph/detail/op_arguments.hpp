@@ -1,0 +1,87 @@
+// rowan/graph/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
+#pragma once
+
+#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/op/gradients.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class V>
+V& without_levels(V& v) {
+    return v;
+}
+template <class T, class D>
+Tensor<T, D>& without_levels(LoDTensor<T, D>& v) {
+    return v.value();
+}
+
+template <bool levels, class V>
+auto& as_argument(V& v) {
+    if constexpr (levels) {
+        return v;
+    } else {
+        return without_levels(v);
+    }
+}
+
+template <class Op, class D, class... Arg>
+inline constexpr bool takes_with_attributes = requires(D const& d, attributes_of<Op> const& a, Arg&... arg) {
+    Op::run(d, arg..., a);
+};
+template <class Op, class D, class... Arg>
+inline constexpr bool takes = takes_with_attributes<Op, D, Arg...> || requires(D const& d, Arg&... arg) {
+    Op::run(d, arg...);
+};
+
+template <class V, bool levels>
+using argument_t = std::remove_reference_t<decltype(as_argument<levels>(std::declval<V&>()))>;
+
+template <class Op, class D, std::size_t mask, class... V>
+inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i...>) {
+    return takes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>;
+}
+(std::index_sequence_for<V...>{});
+
+inline constexpr std::size_t no_mask = ~std::size_t{0};
+
+/// The arguments that the kernel wants as LoDTensors, as bits; no_mask if there is no kernel. None and all are tried first.
+template <class Op, class D, class... V>
+constexpr std::size_t level_mask() {
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
+    if constexpr (takes_masked<Op, D, 0, V...>) {
+        return 0;
+    } else if constexpr (takes_masked<Op, D, all, V...>) {
+        return all;
+    } else {
+        return []<std::size_t... mask>(std::index_sequence<mask...>) {
+            std::size_t found = no_mask;
+            (void)((takes_masked<Op, D, mask + 1, V...> ? (found = mask + 1, true) : false) || ...);
+            return found;
+        }
+        (std::make_index_sequence<(all > 1 ? all - 1 : 0)>{});
+    }
+}
+
+template <class Op, std::size_t mask, class D, class... V, std::size_t... i>
+auto call_masked(D const& device, attributes_of<Op> const& attributes, std::index_sequence<i...>, V&... v) {
+    if constexpr (takes_with_attributes<Op, D, argument_t<V, ((mask >> i) & 1) != 0>...>) {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)..., attributes);
+    } else {
+        return Op::run(device, as_argument<((mask >> i) & 1) != 0>(v)...);
+    }
+}
+
+/// Calls the kernel for these values.
+template <class Op, class D, class... V>
+auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
+    static_assert(level_mask<Op, D, V...>() != no_mask,
+                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
+    return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
+}
+
+}  // namespace rowan::inline v0::detail

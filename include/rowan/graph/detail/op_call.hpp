@@ -1,0 +1,274 @@
+// rowan/graph/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
+#pragma once
+
+#include <rowan/graph/detail/op_arguments.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/op/var_spec.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+// ---- results
+
+template <class R>
+struct result_types {
+    using type = type_list<R>;
+};
+template <>
+struct result_types<void> {
+    using type = type_list<>;
+};
+template <class... R>
+struct result_types<std::tuple<R...>> {
+    using type = type_list<R...>;
+};
+
+template <class V>
+struct element_of {
+    using type = typename V::value_type;
+};
+template <class V>
+struct element_of<std::vector<V>> : element_of<V> {};
+
+/// Where results go, and the levels that those of as many rows get.
+struct Results {
+    std::span<Value*const> in, out;
+    Lod const* lod = nullptr;
+
+    template <class T, class D>
+    void store(std::size_t i, Tensor<T, D>&& x) const {
+        bool const rows = lod != nullptr && x.dimension() != 0 && static_cast<std::int64_t>(x.shape(0)) == lod->rows();
+        out[i]->set(LoDTensor<T, D>(std::move(x), rows ? *lod : Lod()));
+    }
+    template <class V>
+    void store(std::size_t i, V&& x) const {
+        out[i]->set(std::move(x));
+    }
+
+    template <class R>
+    void store_all(R&& result) const {
+        store(0, std::move(result));
+    }
+    template <class... R>
+    void store_all(std::tuple<R...>&& results) const {
+        std::apply([&, i = std::size_t{0}](R&... r) mutable { (store(i++, std::move(r)), ...); }, results);
+    }
+    template <class V>
+    void store_all(std::vector<V>&& results) const {
+        for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
+    }
+    /// Of as many values, dense and row-sparse ones, each has the kind of its input.
+    template <class T, class D>
+    void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
+        std::size_t dense = 0, sparse = 0;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            if (in[i]->template is<SelectedRows<T, D>>()) {
+                store(i, std::move(std::get<1>(results)[sparse++]));
+            } else {
+                store(i, std::move(std::get<0>(results)[dense++]));
+            }
+        }
+    }
+};
+
+// ---- from values of unknown kind to a kernel
+
+[[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
+    std::string kinds;
+    for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
+    throw TypeError(std::string("the kernel of ").append(name), kinds, "kinds and element types that it has");
+}
+
+template <class T, class D, bool sparse>
+using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
+
+/// Runs the kernel for inputs of which `sparse` says, as bits, which are row-sparse.
+template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
+bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
+               std::index_sequence<i...>) {
+    if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
+        return false;
+    } else {
+        using result =
+            decltype(call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+        if constexpr (std::is_void_v<result>) {
+            call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        } else {
+            to.store_all(
+                call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+        }
+        return true;
+    }
+}
+
+template <class Op, class D, class... T>
+void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+               std::ptrdiff_t levels_from) {
+    constexpr auto indices = std::index_sequence_for<T...>{};
+    constexpr std::size_t all = (std::size_t{1} << sizeof...(T)) - 1;
+    D const& d = *static_cast<D const*>(device);
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    Results to{in, out};
+    std::size_t sparse = 0, i = 0;
+    bool known = true;
+    [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
+        if (in[i]->template is<SelectedRows<V, D>>()) {
+            sparse |= std::size_t{1} << i;
+        } else if (in[i]->template is<LoDTensor<V, D>>()) {
+            if (static_cast<std::ptrdiff_t>(i) == levels_from) to.lod = &in[i]->template get<LoDTensor<V, D>>().lod();
+        } else {
+            known = false;
+        }
+        ++i;
+    };
+    (look(std::type_identity<T>{}), ...);
+    bool done = false;
+    if (known) {
+        // all dense, all row-sparse, or one of them row-sparse
+        done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
+        if constexpr (all != 0)
+            done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
+        if constexpr (sizeof...(T) > 1) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                ((done = done || (sparse == std::size_t{1} << k &&
+                                  run_kinds<Op, D, std::size_t{1} << k>(d, to, a, type_list<T...>{}, indices))),
+                 ...);
+            }
+            (indices);
+        }
+    }
+    if (!done) no_kernel(Op::name, in);
+}
+
+/// Does the operator's first slot hold any number of values? One of another slot may follow.
+template <class Op, class D, class T>
+inline constexpr bool is_variadic = [] {
+    using Many = std::vector<Tensor<T, D>>;
+    if constexpr (Op::inputs::size == 1) {
+        return takes<Op, D, Many> || takes<Op, D, std::vector<SelectedRows<T, D>>> ||
+               takes<Op, D, Many, std::vector<SelectedRows<T, D>>>;
+    } else {
+        return Op::inputs::size == 2 && takes<Op, D, Many, Tensor<T, D>>;
+    }
+}();
+
+template <class List>
+struct Borrowed {
+    explicit Borrowed(List& owner) : list(std::move(owner)), home(owner) {}
+    Borrowed(Borrowed const&) = delete;
+    Borrowed& operator=(Borrowed const&) = delete;
+    ~Borrowed() {
+        list.clear();
+        home = std::move(list);
+    }
+
+    List list;
+    List& home;
+};
+
+template <class Op, class D, class T>
+void run_variadic(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
+                  std::ptrdiff_t levels_from) {
+    using Dense = std::vector<Tensor<T, D>>;
+    using Sparse = std::vector<SelectedRows<T, D>>;
+    D const& d = *static_cast<D const*>(device);
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    Results to{in, out};
+    thread_local Dense dense_room;  // kept, so that a net of steady shape allocates nothing
+    thread_local Sparse sparse_room;
+    Borrowed<Dense> dense_lent{dense_room};
+    Borrowed<Sparse> sparse_lent{sparse_room};
+    Dense& dense = dense_lent.list;
+    Sparse& sparse = sparse_lent.list;
+    for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
+        if (v->is<LoDTensor<T, D>>()) {
+            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
+                to.lod = &v->get<LoDTensor<T, D>>().lod();
+            dense.push_back(v->get<LoDTensor<T, D>>().value().share());
+        } else if (v->is<SelectedRows<T, D>>()) {
+            sparse.push_back(v->get<SelectedRows<T, D>>().share());
+        } else {
+            no_kernel(Op::name, in);
+        }
+    }
+    if constexpr (Op::inputs::size == 2) {
+        if (!in.back()->is<LoDTensor<T, D>>()) no_kernel(Op::name, in);
+        if constexpr (takes<Op, D, Dense, Sparse, Tensor<T, D>>) {
+            if (!sparse.empty())
+                return to.store_all(call<Op>(d, a, dense, sparse, in.back()->get<LoDTensor<T, D>>().value()));
+        }
+        if (!sparse.empty()) no_kernel(Op::name, in);
+        return to.store_all(call<Op>(d, a, dense, in.back()->get<LoDTensor<T, D>>().value()));
+    }
+    if constexpr (takes<Op, D, Dense>) {
+        if (sparse.empty()) return to.store_all(call<Op>(d, a, dense));
+    }
+    if constexpr (takes<Op, D, Sparse>) {
+        if (dense.empty()) return to.store_all(call<Op>(d, a, sparse));
+    }
+    if constexpr (takes<Op, D, Dense, Sparse>) return to.store_all(call<Op>(d, a, dense, sparse));
+    no_kernel(Op::name, in);
+}
+
+// ---- infer
+
+template <class Op, std::size_t... i>
+auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
+    if constexpr (requires { Op::infer(in[i]..., attributes); }) {
+        return Op::infer(in[i]..., attributes);
+    } else {
+        static_assert(
+            requires { Op::infer(in[i]...); },
+            "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
+        return Op::infer(in[i]...);
+    }
+}
+
+template <class Op, bool variadic>
+std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attributes) {
+    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
+    auto const result = [&] {
+        if constexpr (!variadic) {
+            return infer_fixed<Op>(in, a, std::make_index_sequence<Op::inputs::size>{});
+        } else if constexpr (Op::inputs::size == 2) {
+            auto const many = in.first(in.size() - 1);
+            if constexpr (requires { Op::infer(many, in.back(), a); }) {
+                return Op::infer(many, in.back(), a);
+            } else {
+                return Op::infer(many, in.back());
+            }
+        } else if constexpr (requires { Op::infer(in, a); }) {
+            return Op::infer(in, a);
+        } else {
+            return Op::infer(in);
+        }
+    }();
+    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
+        return {result};
+    } else {
+        return {result.begin(), result.end()};
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0 {
+
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<float>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<SelectedRows<double>>)
+ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,44 @@
+// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/graph/detail/loop_kernels.hpp>
+#include <rowan/graph/detail/step_net.hpp>
+#include <rowan/graph/net.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rowan::inline v0::detail {
+
+/// Some sequences of a batch, longest first, and the values of their steps.
+struct RnnPart {
+    Buffer<std::int64_t> sequences;  // their numbers in the batch
+    Buffer<std::int64_t> starts;     // step t is elements [starts[t], starts[t + 1])
+    Buffer<std::int64_t> elements;   // their numbers in the batch
+    Buffer<Buffer<Value>> steps;     // step, number of the variable
+    Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
+
+    /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
+    void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
+
+    /// Room for the values of so many variables, those from number `from` on without a value.
+    void make_room(std::size_t variables, std::size_t from);
+
+    static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
+        values.resize(std::min(values.size(), from));
+        values.resize(variables);
+    }
+
+    std::size_t count() const { return starts.size() - 1; }
+    std::size_t size(std::size_t t) const {
+        return t < count() ? static_cast<std::size_t>(starts[t + 1] - starts[t]) : 0;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/graph/detail/rnn_run_inl.hpp>

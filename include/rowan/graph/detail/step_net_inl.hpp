@@ -1,0 +1,153 @@
+// rowan/graph/detail/step_net_inl.hpp: definitions of rowan/graph/detail/step_net.hpp.
+#pragma once
+
+#include <rowan/graph/detail/step_net.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <ranges>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void StepNet::build() {
+    std::vector<Variable*> targets{out};
+    for (Memory const& m : memories) targets.push_back(m.after);
+    auto const order = trace(targets, scope);
+    for (Operator* const op : order) {
+        for (Variable* const v : op->inputs) {
+            if (&v->scope() != scope && std::ranges::find(outer, v) == outer.end()) outer.push_back(v);
+        }
+    }
+    std::unordered_set<Variable const*> loop, needed;
+    rows_.insert(x);
+    for (Memory const& m : memories) {
+        rows_.insert(m.before);
+        loop.insert(m.before);
+        needed.insert(m.after);
+    }
+    forward = phases(order, std::move(loop), std::move(needed), {}, false);
+    rows_apart = std::ranges::all_of(order, [&](Operator const* op) { return keeps_rows_apart(*op); });
+    name_and_count(order);
+    forward_places = number_.size();
+}
+
+ROWAN_FUNCTION Place StepNet::place(Variable const& v) const {
+    if (&v.scope() != scope)
+        return {Place::outside, static_cast<std::size_t>(std::ranges::find(outer, &v) - outer.begin())};
+    return {rows_.contains(&v)        ? Place::rows
+            : of_a_step_.contains(&v) ? Place::of_a_step
+                                      : Place::whole,
+            number_.at(&v)};
+}
+
+ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
+    Variable& made = scope->new_var("", of.spec());
+    rows_.insert(&made);
+    return &made;
+}
+
+ROWAN_FUNCTION std::size_t StepNet::operators() const { return scope->operators().size(); }
+
+ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
+    std::unordered_set<Variable const*> loop, needed;
+    for (Memory const& m : memories) {
+        loop.insert(m.after_grad);
+        if (m.before_grad != nullptr) needed.insert(m.before_grad);
+    }
+    std::vector<Operator*> made;
+    for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
+    backward = phases(made, std::move(loop), std::move(needed), stepwise, true);
+    auto order = order_;
+    order.insert(order.end(), made.begin(), made.end());
+    name_and_count(order);
+}
+
+ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
+    all.insert(&g);
+    for (Operator const* op : g.writers()) {
+        if (op->code->name != sum_op::name) continue;
+        for (Variable const* v : op->inputs) add_summands(*v, all);
+    }
+}
+
+ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
+                                      std::unordered_set<Variable const*> needed,
+                                      std::unordered_set<Variable const*> const& stepwise, bool may_sum) {
+    std::vector<Operator*> rest;
+    Phases result;
+    auto const in_loop = [&](Operator const& op) {
+        return std::ranges::any_of(op.inputs,
+                                   [&](Variable const* v) { return loop.contains(v) || of_a_step_.contains(v); }) ||
+               std::ranges::any_of(op.outputs, [&](Variable const* v) { return stepwise.contains(v); });
+    };
+    for (Operator* const op : order) {
+        bool const any = reads_rows(*op);
+        bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
+        for (std::size_t i = 0; i < op->outputs.size(); ++i) {
+            Variable const* const v = op->outputs[i];
+            if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (!once) loop.insert(v);
+        }
+        if (once) {
+            result.before.push_back({op, {}, {}});
+        } else {
+            rest.push_back(op);
+        }
+    }
+    std::unordered_set<Operator const*> each;
+    std::unordered_set<Variable const*> read;  // within the loop
+    for (Operator* const op : rest | std::views::reverse) {
+        auto const is = [&](auto const& set) {
+            return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
+        };
+        bool const reads_of_a_step =
+            std::ranges::any_of(op->inputs, [&](Variable const* v) { return loop.contains(v) && !rows_.contains(v); });
+        if (!is(needed) && !is(read) && !is(stepwise) && !reads_of_a_step && fits(*op, may_sum)) continue;
+        each.insert(op);
+        read.insert(op->inputs.begin(), op->inputs.end());
+    }
+    for (Operator* const op : rest) {
+        bool const stays = each.contains(op);
+        (stays ? result.each : result.after).push_back({op, {}, {}});
+        if (!stays) continue;
+        for (Variable const* v : op->outputs) {
+            if (!rows_.contains(v)) of_a_step_.insert(v);
+        }
+    }
+    return result;
+}
+
+ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
+    return std::ranges::any_of(op.inputs, [&](Variable const* v) { return rows_.contains(v); });
+}
+
+ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
+    if (op.code->sums_rows && !may_sum) return false;
+    for (std::size_t i = 0; i < op.inputs.size(); ++i) {
+        bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
+    }
+    return reads_rows(op);
+}
+
+ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
+    order_.assign(order.begin(), order.end());
+    name_inner_variables(order, *scope);
+    for (auto const& v : scope->variables()) number_.try_emplace(v.get(), number_.size());
+    for (Phases* phases : {&forward, &backward}) {
+        for (auto* ops : {&phases->before, &phases->each, &phases->after}) {
+            for (StepOp& op : *ops) {
+                auto const find = [&](std::vector<Variable*> const& variables, std::vector<Place>& places) {
+                    places.clear();
+                    for (Variable const* v : variables) places.push_back(place(*v));
+                };
+                find(op.op->inputs, op.in);
+                find(op.op->outputs, op.out);
+            }
+        }
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,0 +1,125 @@
+// rowan/graph/detail/trace_inl.hpp: definitions of rowan/graph/detail/trace.hpp.
+#pragma once
+
+#include <rowan/graph/detail/trace.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <map>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within) {
+    enum Mark { open, done };
+    struct Visit {
+        Operator* op;
+        std::size_t next;  // input
+    };
+    std::vector<Operator*> order;
+    std::unordered_map<Operator const*, Mark> marks;
+    std::vector<Visit> path;  // no recursion: nets may be deep
+    auto const enter = [&](Variable const& v, Operator* op) {
+        if (within != nullptr && &v.scope() != within) return;
+        auto const [mark, is_new] = marks.try_emplace(op, open);
+        if (is_new) {
+            path.push_back({op, 0});
+        } else if (mark->second == open) {
+            std::string text = "the net has a cycle: ";
+            bool inside = false;
+            for (Visit const& v : path) {
+                inside = inside || v.op == op;
+                if (inside) text.append(v.op->code->name).append(" -> ");
+            }
+            throw GraphError(text.append(op->code->name));
+        }
+    };
+    auto const finish = [&] {
+        while (!path.empty()) {
+            Visit& visit = path.back();
+            if (visit.next == visit.op->inputs.size()) {
+                marks[visit.op] = done;
+                order.push_back(visit.op);
+                path.pop_back();
+                continue;
+            }
+            Variable const& read = *visit.op->inputs[visit.next++];
+            for (Operator* const writer : read.writers()) enter(read, writer);
+        }
+    };
+    for (Variable* const target : targets) {
+        for (Operator* const writer : target->writers()) {
+            enter(*target, writer);
+            finish();
+        }
+    }
+    return order;
+}
+
+ROWAN_FUNCTION bool depends_on_placeholder(Variable& v) {
+    if (is_placeholder(v)) return true;
+    for (Operator const* op : trace(std::array{&v})) {
+        for (Variable const* read : op->inputs) {
+            if (is_placeholder(*read)) return true;
+        }
+    }
+    return false;
+}
+
+ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order) {
+    std::vector<std::pair<Variable*, std::string>> names;
+    std::unordered_set<Variable const*> known;
+    std::unordered_set<std::string> taken;
+    std::map<std::string_view, std::size_t> count;
+    for (Operator const* op : order) {
+        for (auto const* list : {&op->inputs, &op->outputs}) {
+            for (Variable* const v : *list) {
+                if (v->has_own_name() && known.insert(v).second) {
+                    names.emplace_back(v, v->name());
+                    taken.insert(v->name());
+                }
+            }
+        }
+    }
+    for (Operator const* op : order) {
+        std::string prefix(op->code->name);
+        prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
+        auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
+            for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
+                std::string base = prefix;
+                base.append(slots[k]).append("_");
+                auto const held = in_slot(variables, slots.size(), k);
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (!known.insert(held[i]).second) continue;
+                    std::size_t number = i;
+                    while (!taken.insert(base + std::to_string(number)).second) ++number;
+                    names.emplace_back(held[i], base + std::to_string(number));
+                }
+            }
+        };
+        name(op->inputs, op->code->inputs);
+        name(op->outputs, op->code->outputs);
+    }
+    return names;
+}
+
+ROWAN_FUNCTION void name_inner_variables(std::span<Operator* const> order, Scope& scope) {
+    for (auto& [v, name] : names_of(order)) {
+        if (&v->scope() == &scope && v->name().empty()) scope.set_name(*v, std::move(name), false);
+    }
+}
+
+ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
+    for (auto& [v, name] : names_of(order)) {
+        if (!v->name().empty()) continue;
+        std::string free = name;
+        for (std::size_t k = 1; v->scope().find(free) != nullptr; ++k) free = name + "~" + std::to_string(k);
+        v->scope().set_name(*v, std::move(free), false);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

@@ -1,0 +1,210 @@
+// rowan/io/detail/checkpoint_reader_inl.hpp: definitions of rowan/io/detail/checkpoint_reader.hpp.
+#pragma once
+
+#include <rowan/io/detail/checkpoint_reader.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
+    static_cast<void>(thread_count(exec));  // refuses what is not one
+    read_header();
+    descriptors.resize(static_cast<std::size_t>(header.descriptor_bytes));
+    file.read(sizeof header, descriptors);
+    expect_sum("descriptors", sizeof header, header.descriptor_sum, crc32c(descriptors));
+    std::uint64_t next = sizeof header + header.descriptor_bytes;
+    expect_zeros(next);
+
+    ByteReader reader(descriptors, sizeof header);
+    if ((header.flags & CheckpointHeader::has_program) != 0)
+        program = reader.bytes("program", reader.number<std::uint32_t>("program"));
+    if (header.variables > reader.left() / sizeof(std::uint32_t)) {
+        throw FormatError(32, "variables",
+                          "are " + std::to_string(header.variables) + ", more than " + std::to_string(reader.left()) +
+                              " bytes can describe");
+    }
+    std::string before;
+    next = checkpoint_aligned(next);
+    for (std::uint64_t i = 0; i < header.variables; ++i) {
+        std::uint64_t const place = reader.position();
+        Record const r = read_record(reader, newer);
+        if (i != 0 && r.desc.name <= before)
+            throw FormatError(place, r.desc.name, "comes after " + before + ": names ascend");
+        before = r.desc.name;
+        for (Section const& s : r.sections) {
+            if (s.offset != next || s.bytes > file.size() - next) {
+                throw FormatError(place, r.desc.name,
+                                  "has a section of " + std::to_string(s.bytes) + " bytes at " +
+                                      std::to_string(s.offset) + ", expected it at " + std::to_string(next) +
+                                      " and to end before " + std::to_string(file.size()));
+            }
+            next = checkpoint_aligned(next + s.bytes);
+        }
+        places.push_back(place - sizeof header);
+    }
+    reader.expect_end("descriptors");
+    if (next != file.size()) {
+        throw FormatError(next, "file",
+                          "has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(next));
+    }
+}
+
+ROWAN_FUNCTION void CheckpointReader::read_header() {
+    std::uint64_t const size = file.size();
+    if (size == 0 || size % checkpoint_alignment != 0 || !std::in_range<std::ptrdiff_t>(size)) {
+        throw FormatError(0, "file",
+                          "has " + std::to_string(size) + " bytes, expected a multiple of 64 that fits into memory");
+    }
+    file.read(0, std::as_writable_bytes(std::span(&header, 1)));
+    if (header.magic != CheckpointHeader::rowan) throw FormatError(0, "magic", "is not that of a rowan checkpoint");
+    CheckpointHeader const known;
+    if (header.major != known.major) {
+        throw FormatError(8, "major version",
+                          "is " + std::to_string(header.major) + ", supported is " + std::to_string(known.major));
+    }
+    newer = header.minor > known.minor;
+    expect_sum("header", 0, header.sum, crc32c(std::as_bytes(std::span(&header, 1)).first(60)));
+    auto const expect = [](std::uint64_t offset, char const* field, std::uint64_t x, std::uint64_t want) {
+        if (x != want)
+            throw FormatError(offset, field, "is " + std::to_string(x) + ", expected " + std::to_string(want));
+    };
+    expect(12, "header bytes", header.header_bytes, sizeof header);
+    if (header.descriptor_bytes > size - sizeof header) {
+        throw FormatError(16, "descriptor bytes",
+                          "are " + std::to_string(header.descriptor_bytes) + ", but " +
+                              std::to_string(size - sizeof header) + " follow");
+    }
+    std::uint64_t const payload = checkpoint_aligned(sizeof header + header.descriptor_bytes);
+    expect(24, "payload bytes", header.payload_bytes, size - payload);
+    if (header.flags > 3) throw FormatError(48, "flags", "are " + std::to_string(header.flags) + ", known are 1 and 2");
+    if ((header.flags & CheckpointHeader::delta) == 0) expect(40, "base", header.base, 0);
+    if (!newer) expect(52, "reserved", header.reserved, 0);
+}
+
+ROWAN_FUNCTION void CheckpointReader::expect_sum(std::string const& field, std::uint64_t offset, std::uint32_t stored,
+                                                 std::uint32_t computed) {
+    if (stored == computed) return;
+    throw FormatError(offset, field,
+                      "has the checksum " + hex_text(computed) + ", but " + hex_text(stored) + " is stored");
+}
+
+ROWAN_FUNCTION void CheckpointReader::expect_zeros(std::uint64_t from) const {
+    std::array<std::byte, checkpoint_alignment> bytes;
+    auto const padding = std::span(bytes).first(static_cast<std::size_t>(checkpoint_aligned(from) - from));
+    file.read(from, padding);
+    auto const bad = std::ranges::find_if(padding, [](std::byte b) { return b != std::byte{0}; });
+    if (bad == padding.end()) return;
+    throw FormatError(from + static_cast<std::uint64_t>(bad - padding.begin()), "padding",
+                      "is " + std::to_string(std::to_integer<int>(*bad)) + ", expected 0");
+}
+
+ROWAN_FUNCTION CheckpointReader::Record CheckpointReader::record(std::size_t i) const {
+    auto const place = static_cast<std::size_t>(places[i]);
+    ByteReader reader({descriptors.data() + place, descriptors.size() - place}, sizeof header + place);
+    return read_record(reader, newer);
+}
+
+ROWAN_FUNCTION std::size_t CheckpointReader::find(std::string_view name) const {
+    std::size_t begin = 0, end = places.size();
+    while (begin != end) {
+        std::size_t const middle = begin + (end - begin) / 2;
+        int const order = record(middle).desc.name.compare(name);
+        if (order == 0) return middle;
+        (order < 0 ? begin : end) = order < 0 ? middle + 1 : middle;
+    }
+    return places.size();
+}
+
+ROWAN_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, std::span<std::byte> to) const {
+    std::uint32_t const sum = crc32c_of_parts(exec, to.size(), [&](std::size_t begin, std::size_t end) {
+        file.read(s.offset + begin, to.subspan(begin, end - begin));
+        return crc32c(to.subspan(begin, end - begin));
+    });
+    expect_sum(r.desc.name, s.offset, s.sum, sum);
+    expect_zeros(s.offset + s.bytes);
+}
+
+ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
+    CheckpointEntry e{r.desc, r.type_name, static_cast<std::size_t>(r.element_size), {}, {}, {}, {}};
+    std::uint64_t offset = r.sections[0].offset;
+    try {
+        if (std::size_t const levels = r.levels(); levels != 0) {
+            std::size_t n = 0;
+            for (std::size_t l = 0; l < levels; ++l)
+                n += static_cast<std::size_t>(r.sections[l].bytes) / sizeof(std::int64_t);
+            Storage<std::int64_t> block(n);
+            std::vector<std::span<std::int64_t const>> offsets;
+            std::int64_t* next = block.data();
+            for (std::size_t l = 0; l < levels; ++l) {
+                std::span<std::int64_t> const list(
+                    next, static_cast<std::size_t>(r.sections[l].bytes) / sizeof(std::int64_t));
+                read(r, r.sections[l], std::as_writable_bytes(list));
+                offsets.push_back(list);
+                next += list.size();
+            }
+            e.lod = LodAccess::checked(std::make_shared<Storage<std::int64_t>>(std::move(block)), offsets);
+            e.lod.check_rows(r.shape()[0]);
+        }
+        if (r.has_rows()) {
+            offset = r.rows().offset;
+            e.rows =
+                Tensor<std::int64_t>::from_shape({static_cast<std::size_t>(r.rows().bytes) / sizeof(std::int64_t)});
+            read(r, r.rows(), std::as_writable_bytes(std::span(e.rows.data(), e.rows.size())));
+            check_ids(exec, "rows", e.rows, r.tensor().dims[0]);
+        }
+    } catch (LodError const& error) {
+        throw FormatError(offset, r.desc.name, std::string("is wrong: ").append(error.what()));
+    } catch (IndexError const& error) {
+        throw FormatError(offset, r.desc.name, std::string("is wrong: ").append(error.what()));
+    }
+    return e;
+}
+
+ROWAN_FUNCTION CheckpointEntry CheckpointReader::load(Record const& r) const {
+    auto e = parts(r);
+    auto block = std::make_shared<Storage<std::byte>>(static_cast<std::size_t>(r.elements().bytes));
+    std::span<std::byte> const elements(block->data(), block->size());
+    read(r, r.elements(), elements);
+    CheckpointEntry::check_elements(r, elements, r.elements().offset);
+    e.elements = elements;
+    e.memory = std::move(block);
+    return e;
+}
+
+ROWAN_FUNCTION CheckpointEntry CheckpointReader::map(Record const& r) const {
+    auto e = parts(r);
+    auto const n = static_cast<std::size_t>(r.elements().bytes);
+    auto memory = file.map(r.elements().offset, n);
+    e.elements = {memory.get(), n};
+    CheckpointEntry::check_elements(r, e.elements, r.elements().offset);
+    e.memory = std::move(memory);
+    return e;
+}
+
+ROWAN_FUNCTION void CheckpointReader::verify(Record const& r) const {
+    Section const& s = r.elements();
+    std::uint32_t const sum = crc32c_of_parts(exec, s.bytes, [&](std::uint64_t begin, std::uint64_t end) {
+        std::array<std::byte, 32 << 10> buffer;
+        std::uint32_t part = 0;
+        while (begin != end) {
+            auto const piece =
+                std::span(buffer).first(static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, buffer.size())));
+            file.read(s.offset + begin, piece);
+            CheckpointEntry::check_elements(r, piece, s.offset + begin);
+            part = crc32c(piece, part);
+            begin += piece.size();
+        }
+        return part;
+    });
+    expect_sum(r.desc.name, s.offset, s.sum, sum);
+    expect_zeros(s.offset + s.bytes);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

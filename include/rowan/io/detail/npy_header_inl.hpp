@@ -1,0 +1,149 @@
+// rowan/io/detail/npy_header_inl.hpp: definitions of rowan/io/detail/npy_header.hpp.
+#pragma once
+
+#include <rowan/io/detail/npy_header.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+namespace rowan::inline v0::detail {
+
+/// Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+class NpyParser {
+public:
+    NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
+
+    NpyHeader header();
+
+private:
+    std::uint64_t position() {
+        skip();
+        return offset_ + at_;
+    }
+    void skip() {
+        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    }
+    [[noreturn]] void fail(std::string const& expected) const;
+    static void once(bool& seen, std::string const& key, std::uint64_t at);
+    bool accept(char c);
+    void take(char c);
+    bool accept(std::string_view word);
+    std::string string();
+    bool boolean();
+    std::vector<std::size_t> tuple();
+
+    std::string_view text_;
+    std::uint64_t offset_;  // where the text begins in the file
+    std::size_t at_ = 0;
+};
+
+ROWAN_FUNCTION NpyHeader NpyParser::header() {
+    NpyHeader header;
+    std::array<bool, 3> seen{};
+    take('{');
+    while (!accept('}')) {
+        std::uint64_t const at = position();
+        std::string const key = string();
+        take(':');
+        if (key == "descr") {
+            once(seen[0], key, at);
+            header.type = string();
+        } else if (key == "fortran_order") {
+            once(seen[1], key, at);
+            header.fortran_order = boolean();
+        } else if (key == "shape") {
+            once(seen[2], key, at);
+            header.shape = tuple();
+        } else {
+            throw FormatError(at, "the header", "has a key '" + key + "', which is unknown");
+        }
+        if (!accept(',')) {
+            take('}');
+            break;
+        }
+    }
+    skip();
+    if (at_ + 1 != text_.size() || text_[at_] != '\n') fail("the newline that ends the header");
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        if (!seen[i])
+            throw FormatError(offset_, "the header",
+                              std::string("lacks ") + std::array{"'descr'", "'fortran_order'", "'shape'"}[i]);
+    }
+    return header;
+}
+
+ROWAN_FUNCTION void NpyParser::fail(std::string const& expected) const {
+    std::string const found =
+        at_ < text_.size() ? "byte " + std::to_string(static_cast<unsigned char>(text_[at_])) : std::string("its end");
+    throw FormatError(offset_ + at_, "the header", "has " + found + ", expected " + expected);
+}
+
+ROWAN_FUNCTION void NpyParser::once(bool& seen, std::string const& key, std::uint64_t at) {
+    if (seen) throw FormatError(at, "the header", "has the key '" + key + "' twice");
+    seen = true;
+}
+
+ROWAN_FUNCTION bool NpyParser::accept(char c) {
+    skip();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+}
+
+ROWAN_FUNCTION void NpyParser::take(char c) {
+    if (!accept(c)) fail(std::string("'") + c + "'");
+}
+
+ROWAN_FUNCTION bool NpyParser::accept(std::string_view word) {
+    if (!text_.substr(at_).starts_with(word)) return false;
+    at_ += word.size();
+    return true;
+}
+
+ROWAN_FUNCTION std::string NpyParser::string() {
+    char const quote = accept('"') ? '"' : '\'';
+    if (quote == '\'' && !accept('\'')) fail("a string");
+    std::size_t const end = text_.find(quote, at_);
+    if (end == text_.npos) fail("a string that ends");
+    std::string const word(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return word;
+}
+
+ROWAN_FUNCTION bool NpyParser::boolean() {
+    skip();
+    if (accept("True")) return true;
+    if (!accept("False")) fail("True or False");
+    return false;
+}
+
+ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
+    std::vector<std::size_t> dims;
+    take('(');
+    while (!accept(')')) {
+        skip();
+        std::size_t dim = 0;
+        auto const [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), dim);
+        if (code != std::errc() || dim > std::numeric_limits<std::ptrdiff_t>::max()) fail("a dim in [0, 2^63 - 1]");
+        auto const length = static_cast<std::size_t>(end - text_.data()) - at_;
+        if (text_[at_] == '0' && length > 1) fail("a dim without a leading zero");
+        at_ += length;
+        dims.push_back(dim);
+        if (!accept(',')) {
+            if (dims.size() == 1) fail("','");  // (3) is a number
+            take(')');
+            break;
+        }
+    }
+    return dims;
+}
+
+ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset) {
+    return NpyParser(text, offset).header();
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif

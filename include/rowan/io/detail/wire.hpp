@@ -1,0 +1,160 @@
+// rowan/io/detail/wire.hpp: checks the bytes of a protobuf message against the fields that it may have, before anything is made of them.
+#pragma once
+
+#include <rowan/io/detail/byte_reader.hpp>
+#include <rowan/io/detail/utf8.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// What the bytes of a field are.
+enum class wire_kind : std::uint8_t { int32, int64, boolean, fixed32, fixed64, text, message };
+
+/// What one value of a field is: of a list its element, of an optional value the value.
+template <class T>
+struct wire_value_of {
+    using type = T;
+};
+template <class T>
+struct wire_value_of<std::vector<T>> {
+    using type = T;
+};
+template <class T>
+struct wire_value_of<std::optional<T>> {
+    using type = T;
+};
+template <class T>
+using wire_value_t = typename wire_value_of<T>::type;
+
+/// Specialised for every struct that is a message; see detail/nanopb.hpp.
+template <class T>
+struct message;
+
+/// Values that are wrapped to tell them from others: a number or a text on the wire, its only member `value`.
+template <class T>
+concept wrapped = requires(T x) {
+    x.value;
+    requires std::is_aggregate_v<T>;
+    requires sizeof x == sizeof x.value;
+};
+
+template <class T>
+constexpr wire_kind wire_kind_of() {
+    using V = wire_value_t<T>;
+    if constexpr (std::is_same_v<V, bool>) {
+        return wire_kind::boolean;
+    } else if constexpr (std::is_integral_v<V> || std::is_enum_v<V>) {
+        return sizeof(V) == 4 ? wire_kind::int32 : wire_kind::int64;
+    } else if constexpr (std::is_floating_point_v<V>) {
+        return sizeof(V) == 4 ? wire_kind::fixed32 : wire_kind::fixed64;
+    } else if constexpr (std::is_same_v<V, std::string>) {
+        return wire_kind::text;
+    } else if constexpr (wrapped<V>) {
+        return wire_kind_of<decltype(V::value)>();
+    } else {
+        return wire_kind::message;
+    }
+}
+
+/// One value as it stands in the bytes.
+struct WireValue {
+    std::uint64_t offset;
+    std::string const& field;
+    std::int64_t number = 0;     ///< of whole numbers and truth values
+    std::string_view text = {};  ///< of texts
+
+    [[noreturn]] void refuse(std::string const& reason) const;
+
+    /// errors   FormatError unless the text is a name: not empty, at most 4 KiB, no NUL
+    void name() const {
+        if (text.empty()) refuse("is empty, and should be a name");
+        name_or_none();
+    }
+    void name_or_none() const {
+        if (text.size() > 4096) refuse("is a name of " + std::to_string(text.size()) + " bytes, more than 4096");
+        if (text.find('\0') != text.npos) refuse("has the byte 0 at position " + std::to_string(text.find('\0')));
+    }
+};
+
+/// How often each field of a message was there, and the last number of each, by the field's place in the list.
+struct WireSeen {
+    static constexpr std::size_t max_fields = 20;
+
+    std::uint64_t offset;
+    std::string_view name;
+    std::array<std::size_t, max_fields> count{};
+    std::array<std::int64_t, max_fields> number{};
+
+    [[noreturn]] void refuse(std::string const& field, std::string const& reason) const;
+};
+
+struct WireMessage;
+
+struct WireField {
+    std::string_view name;
+    std::uint32_t tag;
+    bool required, repeated;
+    wire_kind kind;
+    WireMessage const* message;  ///< of the field, if it is one
+};
+
+/// All that may be in a message.
+struct WireMessage {
+    std::string_view name;
+    std::span<WireField const> fields;
+    void (*check_value)(WireValue const&, std::uint32_t tag);
+    void (*check_all)(WireSeen const&);
+};
+
+/// What is asked of a message beyond the types of its fields: of each value, of the fields that are there, of the struct that is made.
+struct NoRules {
+    static void value(WireValue const&, std::uint32_t) {}
+    static void all(WireSeen const&) {}
+    template <class T>
+    static void whole(T const&, std::uint64_t, std::string const&) {}
+};
+template <class T>
+struct message_rules : NoRules {};
+
+/// Goes through the bytes of one message and of all in it.
+class WireCheck {
+public:
+    static constexpr std::size_t max_bytes = std::size_t{64} << 20;
+    static constexpr std::size_t max_elements = std::size_t{1} << 20;
+
+    /// errors   FormatError unless every field that is known has its wire type, length, range and valid UTF-8, singular ones are there
+    ///          at most once and required ones at all; nothing is a group; all is at most 64 MiB and a million values, the unknown too
+    void run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
+
+private:
+    static constexpr std::uint32_t varint = 0, fixed64 = 1, delimited = 2, fixed32 = 5;
+
+    void walk(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
+
+    void value(WireMessage const& message, WireField const& field, ByteReader& in, std::string const& name,
+               std::int64_t& last);
+
+    void skip(ByteReader& in, std::string const& field, std::uint32_t type);
+
+    void spend(std::uint64_t at, std::string const& field);
+
+    static std::uint32_t wire_type(wire_kind kind);
+
+    /// A number of 7 bits a byte.
+    static std::uint64_t number(ByteReader& in, std::string const& field);
+
+    std::size_t elements_ = 0;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/io/detail/wire_inl.hpp>

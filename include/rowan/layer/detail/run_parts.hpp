@@ -1,0 +1,38 @@
+// rowan/layer/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/blocks.hpp>
+#include <rowan/core/parallel.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
+/// of the first part that fails reaches the caller.
+inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
+    if (parts == 1) return f(0, &exec);
+    Cpu const serial{.threads = 1};
+    Buffer<std::exception_ptr> errors(parts);
+    FreeBlocks* const pool = current_pool();
+    parallel_for(exec, parts, 1, [&](std::size_t begin, std::size_t end) {
+        FreeBlocks* const before = std::exchange(current_pool(), pool);
+        for (std::size_t k = begin; k < end; ++k) {
+            try {
+                f(k, &serial);
+            } catch (...) {
+                errors[k] = std::current_exception();
+            }
+        }
+        current_pool() = before;
+    });
+    for (auto const& error : errors) {
+        if (error) std::rethrow_exception(error);
+    }
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,27 @@
+// rowan/op/detail/joined_name.hpp: the names of two types as one, at compile time.
+#pragma once
+
+#include <rowan/core/detail/config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace rowan::inline v0::detail {
+
+/// Of A::name "fill_" and B::name "f32": fill_f32.
+template <class A, class B>
+struct joined_name {
+private:
+    static constexpr auto text = [] {
+        constexpr std::string_view a = A::name, b = B::name;
+        std::array<char, a.size() + b.size()> text{};
+        std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), text.begin()));
+        return text;
+    }();
+
+public:
+    static constexpr std::string_view value{text.data(), text.size()};
+};
+
+}  // namespace rowan::inline v0::detail

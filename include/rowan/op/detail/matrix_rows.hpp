@@ -1,0 +1,143 @@
+// rowan/op/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/detail/exponential.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+/// The tensor is flat and has one element for each row of the matrix.
+template <class T, class D>
+void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
+    check_rank(field, x, 1);
+    if (x.size() == rows) return;
+    throw ShapeError(std::string(field).append(".shape(0)"), std::to_string(x.size()),
+                     std::to_string(rows).append(", the number of rows"));
+}
+
+/// The largest of n > 0 numbers; NaNs do not count, but where they come first.
+template <class S, class T>
+S largest(std::size_t n, T const* x) {
+    std::array<S, 16> most;
+    most.fill(load<S>(x));
+    auto const take = []<class V>(V const& a, V& m) { m = choose(a > m, a, m); };
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
+    for_lanes<S>(take, n - i, x + i, most.data());
+    for (S const& m : most) take(m, most[0]);
+    return most[0];
+}
+
+/// exp(x) for x <= 0, and 0 where it is below what normal numbers hold.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
+    if constexpr (is_machine_float<typename lane_of<V>::type>) {
+        V const least = constant<V>(exp_traits<typename lane_of<V>::type>::least);
+        return choose(x < least, constant<V>(0.0), exponential(x));
+    } else {
+        return exponential(x);
+    }
+}
+
+/// Writes exp(x - greatest) and returns the sum of these.
+template <class S, class T>
+S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
+    map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
+    return interleaved_sum<S>(n, static_cast<S const*>(e), [](auto const& a) { return a; });
+}
+
+/// to = e / total
+template <class S, class T>
+void normalise(std::size_t n, S const* e, S const& total, T* to) {
+    map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
+}
+
+/// Of a row nobody wants more than its softmax.
+struct NoRowLoss {
+    template <class S>
+    ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
+};
+
+/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/op/detail/matrix_rows.hpp.
+template <class D>
+struct MatrixRows;
+
+template <>
+struct MatrixRows<Cpu> {
+    /// Writes the softmax of n rows, and calls loss(row, the largest number, the sum of the exponentials) for each.
+    template <class T, class Loss>
+    static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> e(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = x + i * classes;
+                S const greatest = largest<S>(classes, row);
+                S const total = exponentials<S>(classes, row, greatest, e.data());
+                normalise<S>(classes, e.data(), total, to + i * classes);
+                loss(i, greatest, total);
+            }
+        });
+    }
+
+    /// to = y · (g - the sum of y · g)
+    template <class T>
+    static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> products(classes);
+            auto const times = [](auto const& a, auto const& b) { return product(a, b); };
+            for (std::size_t i = begin; i < end; ++i) {
+                std::size_t const at = i * classes;
+                zip_lanes<S>(times, classes, products.data(), y + at, g + at);
+                S const* const p = products.data();
+                S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
+                auto const formula = [&]<class V>(V const& a, V const& b) { return product(a, V(b - V(dot))); };
+                zip_lanes<S>(formula, classes, to + at, y + at, g + at);
+            }
+        });
+    }
+
+    /// to = p · grad(row), where the label is (p - 1) · grad(row).
+    template <class T, class I, class Grads>
+    static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
+                           T* to) {
+        using S = sum_t<T>;
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                T const* const row = p + i * classes;
+                S const g = grads(i);
+                auto const times = [&]<class V>(V const& a) { return product(a, V(g)); };
+                map_lanes<S>(times, classes, row, to + i * classes);
+                auto const k = static_cast<std::size_t>(label[i]);
+                store(times(S(load<S>(row + k) - constant<S>(1.0))), to + i * classes + k);
+            }
+        });
+    }
+
+    /// sums[row] = 0 - the sum of term(at), at = row · classes + column.
+    template <class S, class Term>
+    static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+        for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
+            Buffer<S> terms(classes);
+            for (std::size_t i = begin; i < end; ++i) {
+                for (std::size_t k = 0; k < classes; ++k) terms[k] = term(i * classes + k);
+                S const* const t = terms.data();
+                sums[i] = constant<S>(0.0) - interleaved_sum<S>(classes, t, [](auto const& a) { return a; });
+            }
+        });
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,40 @@
+// rowan/op/detail/optimizer_op.hpp: what the operators of the optimizers share.
+#pragma once
+
+#include <rowan/op/infer.hpp>
+#include <rowan/op/registry.hpp>
+#include <rowan/sparse/detail/optimizer.hpp>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+/// Parameter, states and gradient come in, nothing goes out: what `updates` names is changed in place. The gradient may be dense or
+/// row-sparse: which overload of the optimizer runs is the compiler's choice.
+template <class Attributes, class... State>
+struct optimizer_op {
+    using inputs = slots<slot::param, State..., slot::grad>;
+    using outputs = slots<>;
+    using updates = slots<slot::param, State...>;
+    using attributes = Attributes;
+    using grad = no_grad;
+
+    template <std::same_as<VarSpec>... Spec>
+    static constexpr std::array<VarSpec, 0> infer(VarSpec const& param, Spec const&... states_and_grad) {
+        static_assert(sizeof...(Spec) == sizeof...(State) + 1,
+                      "rowan: an optimizer takes param, its states and a gradient");
+        std::array<VarSpec, sizeof...(Spec)> const rest{states_and_grad...};
+        spec::dense("optimizer: param", param);
+        for (VarSpec const& spec : rest) {
+            spec::has_rows("optimizer: a state or the gradient", spec);
+            spec::same_dim("optimizer: the height of a state or the gradient", spec.dims[0], param.dims[0]);
+        }
+        for (std::size_t i = 0; i + 1 < rest.size(); ++i) spec::dense("optimizer: a state", rest[i]);
+        static_cast<void>(spec::same_dims("optimizer: grad", rest[sizeof...(State)], param));
+        return {};
+    }
+};
+
+}  // namespace rowan::inline v0::detail

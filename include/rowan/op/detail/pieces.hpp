@@ -1,0 +1,105 @@
+// rowan/op/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/on_device.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+[[noreturn]] void bad_axis(std::int64_t axis, std::size_t rank);
+
+/// The axis counted from the first dim; -1 is the last one.
+constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
+    auto const dims = static_cast<std::int64_t>(rank);
+    if (axis < -dims || axis >= dims) bad_axis(axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
+}
+
+/// The name of one of several tensors, and of one of its dims.
+std::string part_name(char const* field, std::size_t k);
+std::string dim_name(std::string field, std::size_t axis);
+
+/// There is something to put together.
+constexpr void check_some(std::size_t parts) {
+    if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
+}
+
+/// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
+/// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
+template <class F>
+void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+    std::vector<std::size_t> starts{0};
+    for (std::size_t const width : widths) starts.push_back(starts.back() + width);
+    std::size_t const total = starts.back(), size = outer * total;
+    for_ranges(exec, size, 1, [&](std::size_t begin, std::size_t end) {
+        std::size_t row = begin / total;
+        std::size_t const after = begin % total;
+        auto k = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), after) - starts.begin()) - 1;
+        while (begin < end) {
+            std::size_t const skipped = begin - row * total - starts[k];
+            std::size_t const count = std::min(end - begin, widths[k] - skipped);
+            f(k, row * widths[k] + skipped, begin, count);
+            begin += count;
+            if (++k == widths.size()) {
+                k = 0;
+                ++row;
+            }
+        }
+    });
+}
+
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/pieces.hpp.
+template <class D>
+struct Pieces;
+
+template <>
+struct Pieces<Cpu> {
+    template <class T>
+    static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
+                     std::vector<T const*> const& from, T* to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from[k] + in, count, to + whole);
+        });
+    }
+
+    template <class T>
+    static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
+                    std::vector<T*> const& to) {
+        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+            std::copy_n(from + whole, count, to[k] + in);
+        });
+    }
+};
+
+/// The parts of x along the axis `at`, of which sections have been checked.
+template <class T, class D, class Sections>
+std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
+    std::size_t const inner = product_from(x.shape(), at + 1);
+    std::size_t const outer = x.shape(at) * inner == 0 ? 0 : x.size() / (x.shape(at) * inner);
+    std::vector<Tensor<T, D>> parts;
+    std::vector<T*> to;
+    std::vector<std::size_t> widths;
+    for (std::size_t k = 0; k < sections.size(); ++k) {
+        auto shape = x.shape();
+        shape[at] = static_cast<std::size_t>(sections[k]);
+        parts.push_back(new_tensor<T>(exec, shape));
+        to.push_back(parts.back().data());
+        widths.push_back(shape[at] * inner);
+    }
+    Pieces<D>::cut(exec, outer, widths, x.data(), to);
+    return parts;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/op/detail/pieces_inl.hpp>

@@ -1,0 +1,17 @@
+// rowan/op/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+#pragma once
+
+#include <rowan/op/detail/factor.hpp>
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread.
+template <class S>
+void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
+                     std::size_t next_out, bool add);
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/op/detail/product_inl.hpp>

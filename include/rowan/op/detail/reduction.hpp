@@ -1,0 +1,140 @@
+// rowan/op/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/op/infer.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0 {
+
+/// Of the losses of n rows: all of them, their mean, their sum. The mean of no rows is 0.
+enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
+
+namespace detail {
+
+/// Elements whose sum is formed by one thread, in 16 interleaved parts; these sums are then added in the same way.
+inline constexpr std::size_t sum_block = 4096;
+
+/// The sum of block(begin, end) over blocks of [0, n).
+template <class S, class Block>
+S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
+    Buffer<S> sums((n + sum_block - 1) / sum_block);
+    bool const serial = threads_for(exec, n) == 1;
+    parallel_for(exec, sums.size(), serial ? sums.size() : 4, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t k = begin; k < end; ++k) sums[k] = block(k * sum_block, std::min(n, (k + 1) * sum_block));
+    });
+    return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
+}
+
+/// total / n, and 0 if there is nothing
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S mean_of(S const& total, std::size_t n) {
+    return n == 0 ? constant<S>(0.0) : quotient(total, constant<S>(static_cast<double>(n)));
+}
+
+/// p, q -> (p - q)²
+struct squared_difference {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& p, V const& q) const {
+        return product(V(p - q), V(p - q));
+    }
+};
+
+/// x itself, in another type
+struct same_number {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return x;
+    }
+};
+
+/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/op/detail/reduction.hpp.
+template <class D>
+struct Totals;
+
+template <>
+struct Totals<Cpu> {
+    /// The sum of n numbers or their mean.
+    template <class T>
+    static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            return interleaved_sum<S>(end - begin, losses + begin, same_number{});
+        });
+        *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
+    }
+
+    /// The mean of squared differences.
+    template <class T>
+    static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
+        using S = sum_t<T>;
+        S const total = blocked_sum<S>(exec, n, [&](std::size_t begin, std::size_t end) {
+            std::array<S, sum_block> squares;
+            zip_lanes<S>(squared_difference{}, end - begin, squares.data(), a + begin, b + begin);
+            return interleaved_sum<S>(end - begin, static_cast<S const*>(squares.data()), same_number{});
+        });
+        *out = dtype<T>::narrow(mean_of(total, n));
+    }
+};
+
+/// The losses of the rows as the reduction wants them.
+template <class T, class D, class Losses>
+Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
+    using S = sum_t<T>;
+    std::size_t const n = losses.size();
+    S const* const from = losses.data();
+    if (reduction == Reduction::none) {
+        auto out = new_tensor<T>(exec, {n});
+        ElementLoops<D>::template zip<S>(exec, n, same_number{}, out.data(), from);
+        return out;
+    }
+    auto out = new_tensor<T>(exec, {1});
+    Totals<D>::of_losses(exec, n, from, reduction == Reduction::mean, out.data());
+    return out;
+}
+
+/// The gradient of the reduced losses has their shape: [n], or [1].
+template <class T, class D>
+void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
+    std::size_t const size = reduction == Reduction::none ? n : 1;
+    if (out_grad.dimension() == 1 && out_grad.size() == size) return;
+    throw ShapeError(std::string(field).append(".shape()"), shape_text(out_grad.shape()),
+                     std::string("[").append(std::to_string(size)).append("]"));
+}
+
+/// The gradients of the losses of n rows.
+template <class T>
+struct LossGrads {
+    T const* out_grad;
+    Reduction reduction;
+    std::size_t n;
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()(std::size_t row) const {
+        auto const g = load<sum_t<T>>(out_grad + (reduction == Reduction::none ? row : 0));
+        return reduction == Reduction::mean ? mean_of(g, n) : g;
+    }
+};
+
+/// The dims of the reduced losses of so many rows.
+constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
+    if (reduction == Reduction::none) return {n};
+    return {1};
+}
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

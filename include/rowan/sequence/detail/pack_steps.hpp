@@ -1,0 +1,127 @@
+// rowan/sequence/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
+#pragma once
+
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/sequence/detail/step_rows.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+#include <rowan/sequence/step_map.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The levels 0 … map.level() of `lod` must be those of the map.
+template <class D>
+void check_map(Lod const& lod, StepMap<D> const& map) {
+    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
+    if (lod.levels() <= map.level())
+        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
+                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
+    for (std::size_t l = 0; l <= map.level(); ++l) {
+        auto const found = lod[l];
+        auto const want = map.lod()[l];
+        std::string const level = std::to_string(l);
+        if (found.size() != want.size())
+            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
+                             std::to_string(want.size() - 1) + ", the map's");
+        auto const differs = std::ranges::mismatch(found, want);
+        if (differs.in1 == found.end()) continue;
+        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
+                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
+    }
+}
+
+/// Steps that were cut by a map must be put together by one of the same sequences in the same order.
+template <class D>
+void check_origin(StepLayout const& layout, StepMap<D> const& map) {
+    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
+    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+}
+
+/// Levels 0 … level of one Lod, above `below`, which may be empty.
+Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
+
+/// A place for the rows of steps put together. `shape` is theirs but for the first dim.
+template <class T, class D>
+LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
+    shape[0] = StepMapAccess::count(map);
+    return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
+}
+
+/// The steps of a batch whose rows lie in one block.
+template <class T, class D>
+LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
+    auto batch = new_batch<T>(exec, map, block.shape());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map),
+             batch.value().data());
+    return batch;
+}
+
+/// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
+template <class T, class D>
+LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
+                           typename Tensor<T, D>::shape_type shape, std::size_t levels) {
+    std::size_t const count = StepMapAccess::count(map);
+    std::size_t const width = product_from(shape, 1);
+    if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+    if (levels == 0) {
+        auto batch = new_batch<T>(exec, map, shape);
+        put_blocks(
+            exec, map.starts(), width,
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); },
+            StepMapAccess::elements(map), batch.value().data());
+        return batch;
+    }
+    auto const elements = StepMapAccess::host_elements(map);
+    // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
+    std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
+    std::vector<T const*> rows(count);
+    auto const for_elements = [&](auto const& f) {
+        for (std::size_t t = 0; t < slots.size(); ++t) {
+            std::int64_t const* const step = elements.data() + map.starts()[t];
+            for (std::size_t j = 0; j < map.step_size(t); ++j)
+                f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
+        }
+    };
+    // A slot's elements are the sequences of its level 0: those of "level -1", were there one.
+    auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
+        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
+        return q;
+    };
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l <= levels; ++l)
+            begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
+        rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
+    });
+    auto const add = [](std::int64_t sum, std::int64_t more) { return checked_add("rows of the steps", sum, more); };
+    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
+    std::vector<std::vector<std::int64_t>> offsets(levels);
+    for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const from = slot.lod()[l];
+            auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
+            auto const to = static_cast<std::size_t>(begin[l][e]);
+            auto const n = static_cast<std::size_t>(begin[l][e + 1] - begin[l][e]);
+            for (std::size_t k = 1; k <= n; ++k) offsets[l][to + k] = begin[l + 1][e] + from[at + k] - from[at];
+        }
+    });
+    shape[0] = static_cast<std::size_t>(begin[levels].back());
+    auto value = new_tensor<T>(exec, shape);
+    copy_blocks(
+        exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
+        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/sequence/detail/pack_steps_inl.hpp>

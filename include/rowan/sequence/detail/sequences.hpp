@@ -1,0 +1,157 @@
+// rowan/sequence/detail/sequences.hpp: what the algorithms on sequences of the last level share.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/sequence/lod_tensor.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+void check_levels(std::string const& field, Lod const& lod);
+
+/// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
+template <class T, class D>
+void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    static_cast<void>(thread_count(host_exec(exec)));
+    x.check();
+    check_levels(field + ".lod()", x.lod());
+}
+
+/// A number from the caller as an element. Integers take no fractions and no number beyond their range.
+template <class T>
+T checked_number(char const* field, double x) {
+    using S = sum_t<T>;
+    if constexpr (std::integral<S>) {
+        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
+            throw ValueError(field, x, "a whole number that the element type holds");
+    }
+    return dtype<T>::narrow(constant<S>(x));
+}
+
+/// What zeros() fills with.
+template <class T>
+T zero() {
+    return dtype<T>::narrow(sum_t<T>{});
+}
+
+inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
+
+inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+
+/// The same levels but the last, which gets as many sequences of other lengths.
+Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
+
+/// The length of the sequence between two offsets.
+inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
+    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
+}
+
+/// The length of the longest of the sequences [begin, end).
+std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
+
+/// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
+/// elements are no work.
+template <class F>
+void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
+    std::size_t const n = offsets.size() - 1;
+    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
+    bool const serial = threads_for(exec, elements) == 1;
+    if (width == 0) return;
+    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+}
+
+/// Copies `size` elements `times` times, one copy after the other.
+template <class T>
+void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
+    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
+}
+
+/// Is it neither less nor greater?
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// Is it neither less nor greater than two different numbers?
+template <class V>
+ROWAN_HD bool unordered(V const& x) {
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
+}
+
+/// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
+template <bool greatest>
+struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
+        } else {
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
+        }
+    }
+};
+
+/// The extremum of each column of n > 0 rows.
+template <bool greatest, class S, class T>
+void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
+    copy_lanes<S>(width, rows, best);
+    for (std::size_t i = 1; i < n; ++i) {
+        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
+                     rows + i * width, best);
+    }
+}
+
+/// The rows of one sequence after another, to be computed and then summed per column in the order that rowan promises.
+template <class S>
+class ScratchRows {
+public:
+    ScratchRows(std::size_t rows, std::size_t width)
+        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
+        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
+    }
+    ScratchRows(ScratchRows const&) = delete;
+    ScratchRows& operator=(ScratchRows const&) = delete;
+
+    S* row(std::size_t i) { return rows_.data() + i * width_; }
+    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
+
+private:
+    std::vector<S> rows_;
+    std::vector<std::int64_t> positions_;
+    std::size_t width_;
+    BlockSum<S, S> sum_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/sequence/detail/sequences_inl.hpp>

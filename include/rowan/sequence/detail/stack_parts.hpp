@@ -1,0 +1,109 @@
+// rowan/sequence/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/copy_rows.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/sequence/detail/sequences.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// How a device puts n parts of `outer` times `inner` elements side by side, and cuts them.
+template <class D>
+struct Stacking;
+
+template <>
+struct Stacking<Cpu> {
+    template <class T>
+    static void stack(Cpu exec, std::vector<T const*> const& data, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, outer * data.size(), inner * sizeof(T),
+            [&, n = data.size()](std::size_t r) { return data[r % n] + r / n * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+    template <class T>
+    static void unstack(Cpu exec, T const* from, std::size_t n, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, n * outer, inner * sizeof(T),
+            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+
+    /// Sum i is that of the rows at positions[begins[i]] … positions[begins[i + 1] - 1].
+    template <class T>
+    static void sum(Cpu exec, T const* rows, std::size_t width, std::vector<std::int64_t> const& begins,
+                    std::vector<std::int64_t> const& positions, T* to) {
+        using S = sum_t<T>;
+        for_sequences(exec, begins, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(rows, width, longest_of(begins, i, end));
+            for (; i < end; ++i) {
+                std::size_t const count = length_at(begins, i);
+                if (count == 0) {
+                    std::fill_n(to + i * width, width, zero<T>());
+                } else {
+                    copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
+                }
+            }
+        });
+    }
+};
+
+/// Parts of one shape, part i being at data[i], along a new dim `axis`.
+template <class T, class D>
+Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typename Tensor<T, D>::shape_type shape,
+                         std::size_t axis) {
+    std::size_t const n = data.size();
+    std::size_t const inner = product_from(shape, axis);
+    typename Tensor<T, D>::shape_type with_axis(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    with_axis.push_back(n);
+    for (std::size_t k = axis; k < shape.size(); ++k) with_axis.push_back(shape[k]);
+    auto all = new_tensor<T>(exec, with_axis);
+    Stacking<D>::stack(exec, data, all.size() == 0 ? 0 : all.size() / inner / n, inner, all.data());
+    return all;
+}
+
+/// The parts of a tensor along dim `axis`, one after the other: [n, elements of a part].
+template <class T, class D>
+Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_t axis) {
+    auto const& shape = tensor.shape();
+    std::size_t const n = shape[axis];
+    std::size_t const inner = product_from(shape, axis + 1);
+    std::size_t outer = 1;
+    for (std::size_t k = 0; k < axis; ++k) outer *= shape[k];
+    auto parts = new_tensor<T>(exec, {n, outer * inner});
+    Stacking<D>::unstack(exec, tensor.data(), n, outer, inner, parts.data());
+    return parts;
+}
+
+/// The sums of the parts of a tensor along its first dim, part k going to sum indices[k] of n, in their order and blocks of 64. Sums of
+/// nothing are zeros: [n, elements of a part].
+template <class T, class D>
+Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
+    checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
+    std::vector<std::int64_t> ends(n + 1);  // where the parts of each sum begin, and then where they end
+    for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<std::int64_t> const begins = ends;
+    std::vector<std::int64_t> positions(indices.size());
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        auto& next = ends[static_cast<std::size_t>(indices[k])];
+        positions[static_cast<std::size_t>(next++)] = static_cast<std::int64_t>(k);
+    }
+    std::size_t const width = tensor.row_size();
+    auto sums = new_tensor<T>(exec, {n, width});
+    Stacking<D>::sum(exec, tensor.data(), width, begins, positions, sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,80 @@
+// rowan/sparse/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+#pragma once
+
+#include <rowan/detail/lanes.hpp>
+#include <rowan/sparse/update_rows.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+/// What an optimizer on D takes as a gradient.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+/// An element-wise formula as a rule of update_rows.
+template <class Formula>
+struct LaneRule {
+    Formula formula;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+/// Element-wise optimizers keep their state in tensors of the parameter's shape.
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// A number that stays finite in the type that tables of `P...` are computed in.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// A rate of decay, in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,143 @@
+// rowan/sparse/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
+#pragma once
+
+#include <rowan/core/detail/storage.hpp>
+#include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/core/tensor.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/detail/partition.hpp>
+#include <rowan/detail/rows.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// A source row and the table row that it goes to.
+struct RowPair {
+    std::size_t position;
+    std::size_t row;
+};
+
+/// What is to be done: apply(n, from, to) for stretches of a row of the source and of a row of the table.
+template <class T, class U, class Apply>
+struct RowJob {
+    U const* src;
+    T* table;
+    std::size_t width;
+    Apply const& apply;
+
+    static constexpr std::size_t per_line = std::max<std::size_t>(64 / sizeof(T), 1);
+
+    std::size_t lines() const { return (width + per_line - 1) / per_line; }
+
+    /// Does pair(begin) … pair(end - 1), in that order, for group g of `groups` of columns, which are whole cache lines.
+    template <class Pair>
+    void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
+        std::size_t const column = lines() * g / groups * per_line;
+        std::size_t const columns = std::min(width, lines() * (g + 1) / groups * per_line) - column;
+        std::size_t const ahead = lookahead(columns * sizeof(T));
+        U const* const from = src + column;
+        T* const to = table + column;
+        auto const ask = [&](RowPair p) {
+            prefetch_row<true>(to + p.row * width, columns * sizeof(T));
+            prefetch_row<false>(from + p.position * width, columns * sizeof(U));
+        };
+        for (std::size_t i = begin; i < std::min(end, begin + ahead); ++i) ask(pair(i));
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i + ahead < end) ask(pair(i + ahead));
+            RowPair const p = pair(i);
+            apply(columns, from + p.position * width, to + p.row * width);
+        }
+    }
+};
+
+/// How the lookups of a table are put into buckets: 8 KiB of the table that lie together belong to one bucket.
+struct TableParts {
+    unsigned part_bits;    // rows of a part
+    unsigned bucket_bits;  // buckets, to which the parts go in turns
+    unsigned chunk_bits;   // lookups at a time; the place in a chunk and a row together fit 64 bits
+
+    TableParts(std::size_t rows, std::size_t row_bytes) {
+        auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
+        bucket_bits = std::min(row_bits, 10U);
+        part_bits = std::min(static_cast<unsigned>(std::bit_width(8192 / row_bytes | 1)) - 1, row_bits - bucket_bits);
+        chunk_bits = std::min(64 - row_bits, 18U);
+    }
+    std::size_t buckets() const { return std::size_t{1} << bucket_bits; }
+    std::size_t bucket(std::int64_t row) const { return static_cast<std::size_t>(row) >> part_bits & (buckets() - 1); }
+    std::uint64_t pack(std::size_t i, std::int64_t row) const {
+        return static_cast<std::uint64_t>(row) << chunk_bits | i;
+    }
+    RowPair unpack(std::uint64_t packed) const {
+        return {packed & ((std::uint64_t{1} << chunk_bits) - 1), packed >> chunk_bits};
+    }
+};
+
+/// Does a job for all lookups: first puts them into buckets, each in input order. A thread takes whole buckets, so that no two meet, and
+/// finds the rows of a bucket close together in memory. What is too popular for one thread is shared by columns.
+template <class Job, class List>
+void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
+    std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
+    Buckets buckets(parts.buckets(), threads);
+    auto const& starts = buckets.starts;
+    Storage<std::uint64_t> order(chunk);
+    for (std::size_t begin = 0; begin < list.size(); begin += chunk) {
+        std::size_t const count = std::min(chunk, list.size() - begin);
+        auto const bucket = [&](std::size_t i) { return parts.bucket(list[begin + i]); };
+        auto const put = [&](std::size_t place, std::size_t i) { order[place] = parts.pack(i, list[begin + i]); };
+        team(threads, [&](int t, int team_size) { buckets.fill(t, team_size, count, bucket, put); });
+
+        auto const pair = [&](std::size_t i) {
+            RowPair const p = parts.unpack(order[i]);
+            return RowPair{begin + p.position, p.row};
+        };
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int team_size) {
+            auto const [me, size] = std::pair(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size));
+            std::size_t const shares = size * 16;
+            std::size_t const popular = 2 * (count / shares + 1);
+            for (std::size_t k = next++; k < shares; k = next++) {
+                std::size_t const first = buckets.share(k, shares);
+                std::size_t last = buckets.share(k + 1, shares);
+                // a popular bucket, being longer than two shares, is the last of its own
+                if (last > first && starts[last] - starts[last - 1] > popular) --last;
+                job.run(0, 1, starts[first], starts[last], pair);
+            }
+            std::size_t const groups = std::clamp<std::size_t>(job.lines() / 2, 1, size);
+            std::size_t turn = 0;
+            for (std::size_t b = 0; b < parts.buckets(); ++b) {
+                if (starts[b + 1] - starts[b] <= popular) continue;
+                for (std::size_t g = 0; g < groups; ++g) {
+                    if (turn++ % size == me) job.run(g, groups, starts[b], starts[b + 1], pair);
+                }
+            }
+        });
+    }
+}
+
+/// Calls apply(n, from, to) with stretches of source row i and of table row ids[i], for all i and so that together they cover the rows;
+/// calls for one element of the table come in input order, and no two threads meet. Where every thread gets 256 bytes of a row, threads
+/// share the columns: that needs no search, and no row can be too popular. Narrower rows are done by parts.
+template <class T, class U, class Apply>
+void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
+    int const threads = threads_for(exec, src.size());
+    RowJob<T, U, Apply> const job{src.data(), table.data(), src.row_size(), apply};
+    if (src.size() == 0) return;
+    ids.visit([&](auto list) {
+        if (threads > 1 && job.lines() / 4 < static_cast<std::size_t>(threads)) {
+            return run_by_parts(threads, job, list, TableParts(table.shape()[0], job.width * sizeof(T)));
+        }
+        team(threads, [&](int t, int team_size) {
+            auto const pair = [=](std::size_t i) { return RowPair{i, static_cast<std::size_t>(list[i])}; };
+            job.run(static_cast<std::size_t>(t), static_cast<std::size_t>(team_size), 0, list.size(), pair);
+        });
+    });
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,90 @@
+// rowan/sparse/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/partition.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+/// The passes of a sort by `bits` bits, and the bits of the digit of each.
+struct Digits {
+    static constexpr unsigned most = 12;  // the counters of one pass stay in the first cache
+
+    unsigned passes;
+    unsigned bits;
+
+    explicit Digits(unsigned key_bits)
+        : passes((key_bits + most - 1) / most), bits(passes == 0 ? 0 : (key_bits + passes - 1) / passes) {}
+    std::size_t count() const { return std::size_t{1} << bits; }
+};
+
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each value of a digit.
+/// Returns where the sorted entries are: `from` after an even number of passes, else `to`.
+template <class Entry, class Key>
+Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
+    for (unsigned pass = 0; pass < digits.passes; ++pass) {
+        auto const digit = [&](Entry const& e) {
+            return static_cast<std::size_t>(key(e) >> (pass * digits.bits)) & (digits.count() - 1);
+        };
+        std::fill_n(next, digits.count(), std::size_t{0});
+        for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
+        if (n != 0 && next[digit(*from)] == n) {  // many lookups of one row
+            std::swap(from, to);
+            std::copy_n(to, n, from);
+            continue;
+        }
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < digits.count(); ++d) place += std::exchange(next[d], place);
+        for (std::size_t i = 0; i < n; ++i) to[next[digit(from[i])]++] = from[i];
+        std::swap(from, to);
+    }
+    return from;
+}
+
+/// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
+template <class Key>
+Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
+    std::size_t const samples = std::min(n, 64 * threads);
+    Buffer<std::uint64_t> keys(samples);
+    for (std::size_t i = 0; i < samples; ++i) keys[i] = key(share_begin(n, i, samples));
+    std::ranges::sort(keys);
+    Buffer<std::uint64_t> first(threads - 1);
+    for (std::size_t t = 1; t < threads; ++t) first[t - 1] = keys[share_begin(samples, t, threads)];
+    return first;
+}
+
+/// Sorts `n` entries by the low `bits` bits of key(entry), which has no others. Entry i is `make(i)`; the arrays `a` and `b` need no
+/// contents. Returns where the sorted entries are: a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
+///          each other the entries by ranges of keys, then sort what they got: data goes from core to core only once.
+template <class Entry, class Key, class Make>
+Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
+    if (bits == 0 || n == 0) threads = 1;
+    Digits const digits(bits);
+    auto const ranges = static_cast<std::size_t>(threads);
+    auto const first = splitters(ranges, n, [&](std::size_t i) { return static_cast<std::uint64_t>(key(make(i))); });
+    Buckets buckets(ranges, threads, digits.count());
+    team(threads, [&](int t, int team_size) {
+        auto const range = [&](std::size_t i) {
+            std::uint64_t const k = key(make(i));
+            std::size_t r = 0;
+            for (std::uint64_t const f : first) r += k >= f;
+            return r;
+        };
+        buckets.fill(t, team_size, n, range, [&](std::size_t place, std::size_t i) { a[place] = make(i); });
+        for (auto r = static_cast<std::size_t>(t); r < ranges; r += static_cast<std::size_t>(team_size)) {
+            std::size_t const begin = buckets.starts[r];
+            sort_digits(digits, buckets.starts[r + 1] - begin, a + begin, b + begin, key,
+                        buckets.places[static_cast<std::size_t>(t)].data());
+        }
+    });
+    return digits.passes % 2 == 0 ? a : b;
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,107 @@
+// rowan/sparse/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
+#pragma once
+
+#include <rowan/core/allocator.hpp>
+#include <rowan/core/parallel.hpp>
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/sparse/row_plan.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <numeric>
+
+namespace rowan::inline v0::detail {
+
+/// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
+struct Shares {
+    Buffer<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
+    std::size_t heavy_from;
+
+    Shares(RowPlan<> const& plan, std::size_t threads);
+};
+
+/// The sums of a value's rows by a plan. All memory is allocated here, so that a run cannot fail halfway.
+template <class T>
+class RowSums {
+public:
+    using S = sum_t<T>;
+
+    RowSums(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value)
+        : plan_(plan), width_(plan.size() == 0 ? 0 : value.row_size()), ahead_(lookahead(width_ * sizeof(T)) / 2),
+          threads_(static_cast<std::size_t>(threads_for(exec, value.size()))), shares_(plan, threads_),
+          blocks_(threads_, BlockSum<T, S>(value.data(), width_, plan.size())),
+          group_order_((heaviest() + group - 1) / group), group_sums_(group_order_.size() * width_),
+          groups_(group_sums_.data(), width_, group_order_.size()) {
+        std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
+    }
+
+    /// Calls f(k, sum) once for every row plan.rows()[k], `sum` pointing to its summed elements, on several threads;
+    /// `prefetch(k)` asks for what f(k) will touch.
+    template <class Prefetch, class F>
+    void run(Prefetch const& prefetch, F const& f) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            auto& block = blocks_[static_cast<std::size_t>(t)];
+            for (std::size_t i = next++; i + 1 < shares_.first.size(); i = next++) {
+                run_share(shares_.first[i], shares_.first[i + 1], block, prefetch, f);
+            }
+            stream_end();
+        });
+        for (std::size_t k : shares_.heavy) {
+            sum_groups(k);
+            f(k, groups_(group_order_.data(), (length(k) + group - 1) / group, 0));
+            stream_end();
+        }
+    }
+
+private:
+    static constexpr std::size_t group =
+        block_size * block_size;  // contributions to a heavy row that one thread sums at a time
+
+    std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
+    std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
+    std::size_t heaviest() const {
+        std::size_t most = 0;
+        for (std::size_t k : shares_.heavy) most = std::max(most, length(k));
+        return most;
+    }
+
+    template <class Prefetch, class F>
+    void run_share(std::size_t k, std::size_t end, BlockSum<T, S>& block, Prefetch const& prefetch, F const& f) {
+        std::size_t const last = begin(end);
+        for (std::size_t i = k; i < std::min(end, k + ahead_); ++i) prefetch(i);
+        for (; k < end; ++k) {
+            if (k + ahead_ < end) prefetch(k + ahead_);
+            if (length(k) > shares_.heavy_from) continue;
+            f(k, block(plan_.positions().data() + begin(k), length(k), last - begin(k + 1)));
+        }
+    }
+
+    void sum_groups(std::size_t k) {
+        std::atomic<std::size_t> next{0};
+        team(static_cast<int>(threads_), [&](int t, int) {
+            for (std::size_t i = next.fetch_add(group); i < length(k); i = next.fetch_add(group)) {
+                std::size_t const n = std::min(group, length(k) - i);
+                S const* const sum =
+                    blocks_[static_cast<std::size_t>(t)](plan_.positions().data() + begin(k) + i, n, length(k) - i - n);
+                std::copy_n(sum, width_, group_sums_.data() + i / group * width_);
+            }
+        });
+    }
+
+    RowPlan<> const& plan_;
+    std::size_t width_;
+    std::size_t ahead_;
+    std::size_t threads_;
+    Shares shares_;
+    Buffer<BlockSum<T, S>> blocks_;  // one per thread
+    Buffer<std::int64_t> group_order_;
+    Buffer<S> group_sums_;
+    BlockSum<S, S> groups_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/sparse/detail/row_sums_inl.hpp>

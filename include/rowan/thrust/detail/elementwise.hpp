@@ -1,0 +1,149 @@
+// rowan/thrust/detail/elementwise.hpp: formulas over the elements of tensors on a device.
+#pragma once
+
+#include <rowan/detail/elementwise.hpp>
+#include <rowan/thrust/core/detail/storage.hpp>
+#include <rowan/thrust/core/detail/system.hpp>
+#include <rowan/thrust/core/ids.hpp>
+#include <rowan/thrust/core/tensor.hpp>
+#include <rowan/thrust/detail/copy_rows.hpp>
+#include <rowan/thrust/detail/kept.hpp>
+#include <rowan/thrust/detail/lane.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// to[i] = map(from[i]) for N elements, in numbers of type `S`.
+template <class S, int N, class Map, class To, class From>
+struct MapChunk {
+    Map map;
+    To* to;
+    From const* from;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        auto const read = *reinterpret_cast<Chunk<From, N> const*>(from + k * N);
+        Chunk<To, N> made;
+        for (int e = 0; e < N; ++e) store(map(load<S>(read.x + e)), made.x + e);
+        *reinterpret_cast<Chunk<To, N>*>(to + k * N) = made;
+    }
+};
+
+/// to[i] = map(a[i], b[i]), likewise.
+template <class S, int N, class Map, class To, class A, class B>
+struct ZipChunk {
+    Map map;
+    To* to;
+    A const* a;
+    B const* b;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        auto const left = *reinterpret_cast<Chunk<A, N> const*>(a + k * N);
+        auto const right = *reinterpret_cast<Chunk<B, N> const*>(b + k * N);
+        Chunk<To, N> made;
+        for (int e = 0; e < N; ++e) store(map(load<S>(left.x + e), load<S>(right.x + e)), made.x + e);
+        *reinterpret_cast<Chunk<To, N>*>(to + k * N) = made;
+    }
+};
+
+/// Which formula takes so many arrays.
+template <class S, int N, class Map, class To, class... From>
+struct zip_chunk;
+template <class S, int N, class Map, class To, class A>
+struct zip_chunk<S, N, Map, To, A> {
+    using type = MapChunk<S, N, Map, To, A>;
+};
+template <class S, int N, class Map, class To, class A, class B>
+struct zip_chunk<S, N, Map, To, A, B> {
+    using type = ZipChunk<S, N, Map, To, A, B>;
+};
+
+/// One number at a time of a step that takes rows and columns.
+template <class S, class Step>
+struct StepElement {
+    Step step;
+    Divisor width;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const row = width.quotient(k);
+        step.template at<S>(row, k - row * width.by);
+    }
+};
+
+template <class F>
+struct ElementOfRow {
+    F f;
+    Divisor width;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const row = width.quotient(k);
+        f(f.of_row(row), row, k - row * width.by);
+    }
+};
+
+struct FirstRow {
+    ROWAN_HD std::int64_t operator()(std::size_t) const { return 0; }
+};
+
+template <class System>
+struct ElementLoops<ThrustDevice<System>> {
+    using Device = ThrustDevice<System>;
+
+    template <class... X>
+    static void check(Device const& exec, X const&... tensors) {
+        check_here(exec, tensors...);
+    }
+
+    template <class I>
+    static void check_ids(Device const& exec, char const* field, Tensor<I, Device> const& ids, std::int64_t bound) {
+        check_on_device(exec, DeviceIds<System>(exec, field, ids, bound));
+    }
+
+    template <class T>
+    static Tensor<T, Device> copy(Device const& exec, Tensor<T, Device> const& x) {
+        return copy_of(exec, x);
+    }
+
+    template <class S>
+    static DeviceStorage<S, System> scratch(Device const& exec, std::size_t n) {
+        return DeviceStorage<S, System>(exec, n);
+    }
+
+    template <class S, class Map, class To, class... From>
+    static void zip(Device const& exec, std::size_t n, Map const& map, To* to, From const*... from) {
+        if (in_chunks(n, static_cast<To const*>(to), from...)) {
+            launch(exec, n / chunk_size, typename zip_chunk<S, chunk_size, Map, To, From...>::type{map, to, from...});
+        } else {
+            launch(exec, n, typename zip_chunk<S, 1, Map, To, From...>::type{map, to, from...});
+        }
+    }
+
+    template <class F>
+    static void each(Device const& exec, std::size_t n, std::size_t, F const& f) {
+        launch(exec, n, f);
+    }
+
+    template <class F>
+    static void each_element(Device const& exec, std::size_t rows, std::size_t width, F const& f) {
+        if (width != 0) launch(exec, rows * width, ElementOfRow<F>{f, Divisor(width)});
+    }
+
+    template <class T, class F>
+    static void zero_rows(Device const& exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        launch(exec, rows * width, FillWith<T>{to, dtype<T>::narrow(constant<sum_t<T>>(0.0))});
+        launch(exec, rows, f);
+    }
+
+    template <class T>
+    static void repeat_row(Device const& exec, std::size_t rows, std::size_t width, T const* from, T* to) {
+        copy_device_rows(exec, rows, width * sizeof(T), from, to, FirstRow{}, SameRow{});
+    }
+
+    template <class S, class Step>
+    static void each_of_rows(Device const& exec, std::size_t rows, std::size_t width, std::size_t, Step const& step) {
+        if (width != 0) launch(exec, rows * width, StepElement<S, Step>{step, Divisor(width)});
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,166 @@
+// rowan/thrust/op/detail/matrix_rows.hpp: what operators compute row by row of a matrix, on a device. 16 threads share a row where it is summed.
+#pragma once
+
+#include <rowan/op/detail/matrix_rows.hpp>
+#include <rowan/thrust/detail/elementwise.hpp>
+#include <rowan/thrust/op/detail/interleaved_sums.hpp>
+
+#include <cstddef>
+
+namespace rowan::inline v0::detail {
+
+/// Part k % 16 of row k / 16: the largest of every 16th number, and the first of all.
+template <class T>
+struct LargestPart {
+    using S = sum_t<T>;
+    T const* x;
+    S* parts;
+    std::size_t classes;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        T const* const row = x + k / 16 * classes;
+        S most = load<S>(row);
+        for (std::size_t i = k % 16; i < classes; i += 16) {
+            S const a = load<S>(row + i);
+            most = choose(a > most, a, most);
+        }
+        parts[k] = most;
+    }
+};
+
+template <class S>
+struct LargestOfParts {
+    S const* parts;
+    S* greatest;
+
+    ROWAN_HD void operator()(std::size_t row) const {
+        S most = parts[row * 16];
+        for (std::size_t i = 1; i < 16; ++i) {
+            S const a = parts[row * 16 + i];
+            most = choose(a > most, a, most);
+        }
+        greatest[row] = most;
+    }
+};
+
+/// exp(x - the largest of its row)
+template <class T>
+struct ExponentialAt {
+    T const* x;
+    sum_t<T> const* greatest;
+    Divisor classes;
+
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
+        using S = sum_t<T>;
+        return exponential_of_negative(S(load<S>(x + i) - greatest[classes.quotient(i)]));
+    }
+};
+
+/// Keeps the sum of a row's exponentials, and hands it on.
+template <class S, class Loss>
+struct KeepRowTotal {
+    S const* greatest;
+    S* totals;
+    Loss loss;
+
+    ROWAN_HD void operator()(std::size_t row, S const& total) const {
+        totals[row] = total;
+        loss(row, greatest[row], total);
+    }
+};
+
+template <class T>
+struct NormaliseElement {
+    ExponentialAt<T> e;
+    sum_t<T> const* totals;
+    T* to;
+
+    ROWAN_HD void operator()(std::size_t i) const { store(quotient(e(i), totals[e.classes.quotient(i)]), to + i); }
+};
+
+/// a[i] · b[i]
+template <class T>
+struct ProductAt {
+    T const *a, *b;
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return product(load<sum_t<T>>(a + i), load<sum_t<T>>(b + i)); }
+};
+
+template <class T>
+struct SoftmaxGradElement {
+    using S = sum_t<T>;
+    T const *y, *g;
+    S const* dots;
+    T* to;
+    Divisor classes;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        store(product(load<S>(y + i), S(load<S>(g + i) - dots[classes.quotient(i)])), to + i);
+    }
+};
+
+template <class T, class I, class Grads>
+struct LabelGradElement {
+    using S = sum_t<T>;
+    T const* p;
+    I const* label;
+    Grads grads;
+    T* to;
+    Divisor classes;
+
+    ROWAN_HD void operator()(std::size_t i) const {
+        std::size_t const row = classes.quotient(i);
+        S x = load<S>(p + i);
+        if (i - row * classes.by == static_cast<std::size_t>(label[row])) x = x - constant<S>(1.0);
+        store(product(x, grads(row)), to + i);
+    }
+};
+
+/// Keeps 0 - x.
+template <class S>
+struct KeepNegative {
+    S* numbers;
+    ROWAN_HD void operator()(std::size_t i, S const& x) const { numbers[i] = constant<S>(0.0) - x; }
+};
+
+template <class System>
+struct MatrixRows<ThrustDevice<System>> {
+    using Device = ThrustDevice<System>;
+
+    /// cost     the exponentials are computed twice, and not kept
+    template <class T, class Loss>
+    static void softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
+        using S = sum_t<T>;
+        DeviceStorage<S, System> const greatest(exec, n), totals(exec, n);
+        {
+            DeviceStorage<S, System> const parts(exec, n * 16);
+            launch(exec, n * 16, LargestPart<T>{x, parts.data(), classes});
+            launch(exec, n, LargestOfParts<S>{parts.data(), greatest.data()});
+        }
+        ExponentialAt<T> const e{x, greatest.data(), Divisor(classes)};
+        sum_runs<S>(exec, n * classes, classes, e, KeepRowTotal<S, Loss>{greatest.data(), totals.data(), loss});
+        launch(exec, n * classes, NormaliseElement<T>{e, totals.data(), to});
+    }
+
+    template <class T>
+    static void softmax_grad(Device const& exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
+        using S = sum_t<T>;
+        DeviceStorage<S, System> const dots(exec, n);
+        sum_runs<S>(exec, n * classes, classes, ProductAt<T>{y, g}, KeepNumber<S>{dots.data()});
+        launch(exec, n * classes, SoftmaxGradElement<T>{y, g, dots.data(), to, Divisor(classes)});
+    }
+
+    template <class T, class I, class Grads>
+    static void label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p, I const* label,
+                           Grads const& grads, T* to) {
+        if (classes != 0)
+            launch(exec, n * classes, LabelGradElement<T, I, Grads>{p, label, grads, to, Divisor(classes)});
+    }
+
+    template <class S, class Term>
+    static void negative_sums(Device const& exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
+        if (classes == 0) return launch(exec, n, FillWith<S>{sums, constant<S>(0.0) - constant<S>(0.0)});
+        sum_runs<S>(exec, n * classes, classes, term, KeepNegative<S>{sums});
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,205 @@
+// rowan/thrust/sequence/sequence_pool.hpp: sequence_pool on a device.
+#pragma once
+
+#include <rowan/sequence/sequence_pool.hpp>
+#include <rowan/thrust/detail/find_block.hpp>
+#include <rowan/thrust/sequence/detail/row_copies.hpp>
+#include <rowan/thrust/sequence/detail/sequence_sums.hpp>
+#include <rowan/thrust/sequence/lod_tensor.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// As `divide`, of one number.
+template <class S>
+ROWAN_HD S divided(Pool pool, std::size_t length, S const& x) {
+    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return x;
+    auto const n = static_cast<double>(length);
+    if constexpr (std::integral<S>) {
+        using Wide = std::common_type_t<S, std::int64_t>;
+        if (pool == Pool::mean) return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
+        return static_cast<S>(quotient(static_cast<double>(x), square_root(n)));
+    } else {
+        return quotient(x, constant<S>(pool == Pool::mean ? n : square_root(n)));
+    }
+}
+
+/// Writes sums, divided, to the rows of a value.
+template <class T>
+struct StorePooled {
+    StoreTotal<T> store;
+    Pool pool;
+
+    template <class S, int N>
+    ROWAN_HD void operator()(std::size_t sequence, std::size_t length, std::size_t column, Chunk<S, N> sum) const {
+        for (int e = 0; e < N; ++e) sum.x[e] = divided(pool, length, sum.x[e]);
+        store(sequence, length, column, sum);
+    }
+    template <int N>
+    ROWAN_HD void empty(std::size_t sequence, std::size_t column) const {
+        store.template empty<N>(sequence, column);
+    }
+};
+
+/// An element, and the first row that has it.
+template <class S>
+struct Extreme {
+    S x;
+    std::int64_t row;
+};
+
+/// Rows of which the extremes are taken.
+template <bool greatest, class T>
+struct ExtremeRows {
+    using Sum = Extreme<sum_t<T>>;
+
+    T const* rows;
+    std::size_t width;
+
+    template <int N>
+    ROWAN_HD Chunk<Sum, N> at(std::int64_t row, std::size_t column) const {
+        T const* const p = rows + static_cast<std::size_t>(row) * width + column;
+        Chunk<Sum, N> wide;
+        for (int e = 0; e < N; ++e) wide.x[e] = {load<sum_t<T>>(p + e), row};
+        return wide;
+    }
+    ROWAN_HD void combine(Sum& best, Sum const& more) const {
+        if (more_extreme<greatest>{}(more.x, best.x)) best = more;
+    }
+};
+
+template <class T>
+struct StoreExtreme {
+    T* to;
+    std::size_t width;
+    T padding;
+
+    template <class E>
+    ROWAN_HD void operator()(std::size_t sequence, std::size_t, std::size_t column, Chunk<E, 1> const& best) const {
+        store(best.x[0].x, to + sequence * width + column);
+    }
+    template <int N>
+    ROWAN_HD void empty(std::size_t sequence, std::size_t column) const {
+        to[sequence * width + column] = padding;
+    }
+};
+
+/// Hands the gradient of an extreme to the row that has it.
+template <class T>
+struct ScatterExtreme {
+    T const* out_grad;
+    T* x_grad;
+    std::size_t width;
+
+    template <class E>
+    ROWAN_HD void operator()(std::size_t sequence, std::size_t, std::size_t column, Chunk<E, 1> const& best) const {
+        x_grad[static_cast<std::size_t>(best.x[0].row) * width + column] = out_grad[sequence * width + column];
+    }
+    template <int N>
+    ROWAN_HD void empty(std::size_t, std::size_t) const {}
+};
+
+/// A tree of sums of the rows of each sequence.
+inline SumTree sequence_sums(std::span<std::int64_t const> offsets) {
+    SumTree tree;
+    for (std::size_t s = 0; s + 1 < offsets.size(); ++s) tree.add(s, offsets[s], 1, length_at(offsets, s));
+    return tree;
+}
+
+/// Row s: the first or last row of sequence s, or padding.
+template <class T>
+struct TakeEnd {
+    std::int64_t const* offsets;
+    Divisor width;
+    T const* rows;
+    T* to;
+    T padding;
+    bool last;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const s = width.quotient(k);
+        std::int64_t const begin = offsets[s], end = offsets[s + 1];
+        std::int64_t const row = last ? end - 1 : begin;
+        to[k] = begin == end ? padding : rows[static_cast<std::size_t>(row) * width.by + k - s * width.by];
+    }
+};
+
+/// What the rows get of the gradient of their sequence.
+template <class T>
+struct SpreadGrad {
+    std::int64_t const* offsets;
+    std::size_t sequences;
+    Divisor width;
+    T const* out_grad;
+    T* to;
+    Pool pool;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        using S = sum_t<T>;
+        std::size_t const row = width.quotient(k);
+        std::size_t const s = find_block(offsets, sequences, row);
+        T const* const g = out_grad + s * width.by + k - row * width.by;
+        if (pool == Pool::first || pool == Pool::last) {
+            std::int64_t const end = pool == Pool::first ? offsets[s] : offsets[s + 1] - 1;
+            to[k] = static_cast<std::int64_t>(row) == end ? *g : dtype<T>::narrow(S{});
+        } else {
+            store(divided(pool, static_cast<std::size_t>(offsets[s + 1] - offsets[s]), load<S>(g)), to + k);
+        }
+    }
+};
+
+template <class System>
+struct SequencePool<ThrustDevice<System>> {
+    using Exec = ThrustDevice<System>;
+
+    template <class T>
+    static void pool(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                     Pool pool, T padding, T* out) {
+        if (width == 0 || offsets.size() == 1) return;
+        if (pool == Pool::first || pool == Pool::last) {
+            OnDevice<std::int64_t, Exec> const ends(exec, offsets);
+            launch(exec, (offsets.size() - 1) * width,
+                   TakeEnd<T>{ends.data(), Divisor(width), rows, out, padding, pool == Pool::last});
+        } else if (pool == Pool::max) {
+            extremes<true>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
+        } else if (pool == Pool::min) {
+            extremes<false>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
+        } else {
+            sequence_sums(offsets).run(exec, width, AddRows<T>{rows, width, nullptr},
+                                       StorePooled<T>{{out, width, padding}, pool},
+                                       in_chunks(width, rows, static_cast<T const*>(out)));
+        }
+    }
+
+    template <class T>
+    static void grad(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                     T const* out_grad, Pool pool, T* x_grad) {
+        std::size_t const size = static_cast<std::size_t>(offsets.back()) * width;
+        if (size == 0) return;
+        if (pool == Pool::max || pool == Pool::min) {
+            launch(exec, size, FillWith<T>{x_grad, zero<T>()});
+            ScatterExtreme<T> const scatter{out_grad, x_grad, width};
+            pool == Pool::max ? extremes<true>(exec, offsets, width, rows, scatter)
+                              : extremes<false>(exec, offsets, width, rows, scatter);
+        } else {
+            OnDevice<std::int64_t, Exec> const begins(exec, offsets);
+            launch(exec, size,
+                   SpreadGrad<T>{begins.data(), offsets.size() - 1, Divisor(width), out_grad, x_grad, pool});
+        }
+    }
+
+private:
+    template <bool greatest, class T, class Apply>
+    static void extremes(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
+                         Apply const& apply) {
+        sequence_sums(offsets).run_chunks<1>(exec, width, ExtremeRows<greatest, T>{rows, width}, apply);
+    }
+};
+
+}  // namespace rowan::inline v0::detail

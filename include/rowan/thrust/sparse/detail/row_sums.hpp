@@ -1,0 +1,154 @@
+// rowan/thrust/sparse/detail/row_sums.hpp: the sums of duplicates on a device, in the order that rowan promises.
+#pragma once
+
+#include <rowan/detail/block_sum.hpp>
+#include <rowan/detail/lanes.hpp>
+#include <rowan/thrust/detail/lane.hpp>
+#include <rowan/thrust/sparse/row_plan.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0::detail {
+
+/// Which sums there are. The lookups of a row are summed in blocks of 64, counted from its first one, the sums of blocks likewise, and so
+/// on. A row of at most 64 has one block, whose sum is applied at once. Those of longer rows wait in `partial`: that of the block which
+/// begins at lookup i, of the plan's order, in slot 2 · ⌊i / 64⌋, one further for the first block of its row. No two meet there: blocks of
+/// one row begin 64 apart, and so does what follows a row of more than 64.
+template <class S>
+struct Partials {
+    PlanArrays plan;
+    S* partial;
+    std::size_t width;
+    Divisor lanes;  // threads per row
+
+    ROWAN_HD S* slot(std::size_t i, bool first, std::size_t column) const {
+        return partial + (2 * (i / block_size) + (first ? 1 : 0)) * width + column;
+    }
+    ROWAN_HD std::size_t begin(std::int64_t run) const { return static_cast<std::size_t>(plan.offsets[run]); }
+};
+
+/// Sums a block, if one begins at lookup k / lanes.
+template <class T, class S, int N, class Apply>
+struct SumBlock {
+    Partials<S> to;
+    T const* value;
+    Apply apply;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const i = to.lanes.quotient(k);
+        std::size_t const column = (k - i * to.lanes.by) * N;
+        std::int64_t const run = to.plan.run[i];
+        std::size_t const begin = to.begin(run), end = to.begin(run + 1);
+        if ((i - begin) % block_size != 0) return;
+        std::size_t const stop = end - i < block_size ? end : i + block_size;
+        Chunk<S, N> sum = widened(i, column);
+        for (std::size_t j = i + 1; j < stop; ++j) {
+            Chunk<S, N> const more = widened(j, column);
+            for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
+        }
+        if (end - begin <= block_size) {
+            apply(run, column, sum);
+        } else {
+            *reinterpret_cast<Chunk<S, N>*>(to.slot(i, i == begin, column)) = sum;
+        }
+    }
+
+    ROWAN_HD Chunk<S, N> widened(std::size_t i, std::size_t column) const {
+        auto const row = static_cast<std::size_t>(to.plan.positions[i]) * to.width;
+        auto const found = *reinterpret_cast<Chunk<T, N> const*>(value + row + column);
+        Chunk<S, N> wide;
+        for (int e = 0; e < N; ++e) wide.x[e] = load<S>(found.x + e);
+        return wide;
+    }
+};
+
+/// Of rows of more than `span` lookups, sums 64 sums of `span` lookups each into the first of them. Of every `span` lookups, two threads
+/// ask whether such a group begins there: for the row that covers the first of them, and for the one that begins within and goes on.
+template <class S, int N>
+struct SumPartials {
+    Partials<S> in;
+    std::size_t span;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const ask = in.lanes.quotient(k);
+        std::size_t const column = (k - ask * in.lanes.by) * N;
+        std::size_t const window = ask / 2 * span, after = window + span;
+        bool const first = ask % 2 != 0;
+        if (first && after >= in.plan.n) return;
+        std::int64_t const run = in.plan.run[first ? after : window];
+        std::size_t const begin = in.begin(run), end = in.begin(run + 1);
+        if (end - begin <= span) return;
+        std::size_t i = begin;
+        if (first) {
+            if (begin < window || begin >= after) return;
+        } else {
+            std::size_t const group = span * block_size;
+            i = begin + (window - begin + group - 1) / group * group;
+            if (i == begin || i >= after || i >= end) return;
+        }
+        auto* const to = reinterpret_cast<Chunk<S, N>*>(in.slot(i, first, column));
+        Chunk<S, N> sum = *to;
+        std::size_t j = i;
+        for (std::size_t b = 1; b < block_size && end - j > span; ++b) {
+            j += span;
+            auto const more = *reinterpret_cast<Chunk<S, N> const*>(in.slot(j, false, column));
+            for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
+        }
+        *to = sum;
+    }
+};
+
+/// Applies the sums of rows of more than 64 lookups: of every 64, one such row at most begins there.
+template <class S, int N, class Apply>
+struct ApplyPartials {
+    Partials<S> in;
+    Apply apply;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const ask = in.lanes.quotient(k);
+        std::size_t const column = (k - ask * in.lanes.by) * N;
+        std::size_t const window = ask * block_size, after = window + block_size;
+        if (after >= in.plan.n) return;
+        std::int64_t const run = in.plan.run[after];
+        std::size_t const begin = in.begin(run);
+        if (begin < window || begin >= after || in.begin(run + 1) - begin <= block_size) return;
+        apply(run, column, *reinterpret_cast<Chunk<S, N> const*>(in.slot(begin, true, column)));
+    }
+};
+
+/// Calls apply(run, column, sum) for every row of the plan, with chunks of N elements of its sum.
+template <int N, class System, class T, class Apply>
+void sum_rows_in_chunks(ThrustDevice<System> const& exec, PlanArrays const& plan,
+                        Tensor<T, ThrustDevice<System>> const& value, Apply const& apply) {
+    using S = sum_t<T>;
+    std::size_t const width = value.row_size();
+    std::size_t const lanes = width / N;
+    std::size_t const blocks = (plan.n + block_size - 1) / block_size;
+    DeviceStorage<S, System> const partial(exec, plan.n > block_size ? 2 * blocks * width : 0);
+    Partials<S> const partials{plan, partial.data(), width, Divisor(lanes)};
+    launch(exec, plan.n * lanes, SumBlock<T, S, N, Apply>{partials, value.data(), apply});
+    if (plan.n <= block_size) return;
+    for (std::size_t span = block_size; span < plan.n; span *= block_size)
+        launch(exec, 2 * ((plan.n + span - 1) / span) * lanes, SumPartials<S, N>{partials, span});
+    launch(exec, blocks * lanes, ApplyPartials<S, N, Apply>{partials, apply});
+}
+
+/// The same, in chunks if `chunks`: whether what `apply` touches lies in them.
+/// cost     every contribution is read once; where there are more than 64 lookups, a 32nd of them in memory for a while
+template <class System, class T, class Apply1, class ApplyN>
+void sum_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
+              Tensor<T, ThrustDevice<System>> const& value, bool chunks, Apply1 const& apply_one,
+              ApplyN const& apply_chunk) {
+    if (plan.size() == 0 || value.row_size() == 0) return;
+    check_here(exec, value);
+    RowPlanAccess::check(exec, plan);
+    PlanArrays const arrays = RowPlanAccess::arrays(plan);
+    if (chunks && in_chunks(value.row_size(), value.data())) {
+        sum_rows_in_chunks<chunk_size>(exec, arrays, value, apply_chunk);
+    } else {
+        sum_rows_in_chunks<1>(exec, arrays, value, apply_one);
+    }
+}
+
+}  // namespace rowan::inline v0::detail

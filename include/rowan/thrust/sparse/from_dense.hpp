@@ -1,0 +1,69 @@
+// rowan/thrust/sparse/from_dense.hpp: from_dense on a device.
+#pragma once
+
+#include <rowan/sparse/from_dense.hpp>
+#include <rowan/thrust/detail/kept.hpp>
+#include <rowan/thrust/detail/lane.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Is there a large one among the elements of row k / lanes that are so many apart, from k % lanes on?
+template <class T>
+struct LookForLarge {
+    is_large<T> large;
+    T const* x;
+    std::size_t width;
+    Divisor lanes;
+    bool* found;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const row = lanes.quotient(k);
+        bool any = false;
+        for (std::size_t i = k - row * lanes.by; i < width && !any; i += lanes.by) any = large(x[row * width + i]);
+        found[k] = any;
+    }
+};
+
+/// Has row k such an element?
+struct HasLarge {
+    bool const* found;
+    std::size_t lanes;
+
+    ROWAN_HD bool operator()(std::size_t k) const {
+        for (std::size_t i = 0; i < lanes; ++i) {
+            if (found[k * lanes + i]) return true;
+        }
+        return false;
+    }
+};
+
+}  // namespace detail
+
+/// As on the host. Waits once, for how many rows there are.
+/// cost     one read of dense; up to 24 bytes per row of it in memory for a while
+template <class T, class System>
+SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exec,
+                                                 Tensor<T, ThrustDevice<System>> const& dense, double threshold = 0.0) {
+    detail::check_rows("dense", dense);
+    detail::is_large<T> const large(threshold);
+    detail::check_here(exec, dense);
+    std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
+    std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));  // neighbours read neighbours
+    detail::DeviceStorage<bool, System> const found(exec, n * lanes);
+    detail::launch_always(exec, n * lanes,
+                          detail::LookForLarge<T>{large, dense.data(), width, detail::Divisor(lanes), found.data()});
+    auto rows = detail::kept_of(exec, n, detail::HasLarge{found.data(), lanes});
+    auto value = detail::rows_at(exec, dense, rows);
+    return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
+}
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,248 @@
+// rowan/thrust/sparse/row_plan.hpp: RowPlan<ThrustDevice<System>>, the sort behind every function that sums duplicates, done once.
+#pragma once
+
+#include <rowan/sparse/row_plan.hpp>
+#include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// What is to be sorted: the ids as keys, 0 for a bad one, and their positions.
+template <class I, class Key>
+struct MakeKey {
+    IdCheck check;
+    I const* ids;
+    Key* keys;
+    std::int64_t* positions;
+    ROWAN_HD void operator()(std::size_t k) const {
+        keys[k] = check(k, ids[k]) ? static_cast<Key>(ids[k]) : Key{0};
+        positions[k] = static_cast<std::int64_t>(k);
+    }
+};
+
+/// 1 where another row begins than the one before.
+template <class Key>
+struct MarkRun {
+    Key const* keys;
+    std::int64_t* marks;
+    ROWAN_HD void operator()(std::size_t k) const { marks[k] = k > 0 && keys[k] != keys[k - 1]; }
+};
+
+/// The arrays of a plan of n lookups.
+struct PlanArrays {
+    std::size_t n;
+    std::int64_t* positions;  // [n] lookups, those of a row together and in input order
+    std::int64_t* run;        // [n] positions[k] looks up rows[run[k]]
+    std::int64_t* rows;       // [n], of which `count` are rows
+    std::int64_t* offsets;    // [n + 1], of which count + 1
+    std::int64_t* count;
+};
+
+template <class Key>
+struct CutRuns {
+    Key const* keys;
+    PlanArrays plan;
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::int64_t const run = plan.run[k];
+        if (k == 0 || keys[k] != keys[k - 1]) {
+            plan.rows[run] = static_cast<std::int64_t>(keys[k]);
+            plan.offsets[run] = static_cast<std::int64_t>(k);
+        }
+        if (k + 1 != plan.n) return;
+        plan.offsets[run + 1] = static_cast<std::int64_t>(plan.n);
+        *plan.count = run + 1;
+    }
+};
+
+/// The plan of rows that are merged.
+struct OneRunEach {
+    std::int64_t const* rows;
+    PlanArrays plan;
+    ROWAN_HD void operator()(std::size_t k) const {
+        auto const i = static_cast<std::int64_t>(k);
+        plan.rows[k] = rows[k];
+        plan.positions[k] = plan.run[k] = plan.offsets[k] = i;
+        if (k + 1 != plan.n) return;
+        plan.offsets[k + 1] = i + 1;
+        *plan.count = i + 1;
+    }
+};
+
+struct RowPlanAccess;
+
+}  // namespace detail
+
+/// Which lookups belong to which row, as on the host. Nobody waits for a plan to be made or used; only how many different rows there are
+/// has to be fetched: rows() and offsets() wait for that, once.
+template <class System>
+class RowPlan<ThrustDevice<System>> {
+public:
+    using Device = ThrustDevice<System>;
+
+    /// No rows, height 0.
+    RowPlan() = default;
+
+    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError as the constructor of SelectedRows
+    /// cost     a radix sort of n pairs by the bits that height needs, enqueued; 32 bytes per row stay; while it works 8 more, 16 for a
+    ///          height beyond 2^32, and what the sort itself takes
+    RowPlan(Device const& exec, Ids<Device> rows, Height height) : RowPlan(exec, "rows", rows, height) {}
+    RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
+
+    /// The plan of a gradient's rows; a merged one needs no sort.
+    /// errors   as Tensor::from_shape; IndexError as above, if somebody changed the rows
+    /// cost     as above, O(n) for a merged one
+    template <class T>
+    RowPlan(Device const& exec, SelectedRows<T, Device> const& g) {
+        std::size_t const n = g.rows().size();
+        allocate(exec, n, g.height());
+        if (n == 0) return;
+        if (g.merged()) {
+            detail::launch_always(exec, n, detail::OneRunEach{g.rows().data(), arrays()});
+            *count_ = static_cast<std::int64_t>(n);
+        } else {
+            build(exec, detail::id_check(exec, "rows", g.height()), g.rows().data());
+        }
+    }
+    template <class T>
+    explicit RowPlan(SelectedRows<T, Device> const& g) : RowPlan(Device{}, g) {}
+
+    RowPlan(RowPlan const&) = default;
+    RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }
+    RowPlan& operator=(RowPlan other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~RowPlan() = default;
+
+    void swap(RowPlan& other) noexcept {
+        memory_.swap(other.memory_);
+        std::swap(size_, other.size_);
+        std::swap(height_, other.height_);
+        count_.swap(other.count_);
+    }
+
+    /// How many rows were planned, duplicates counted.
+    std::size_t size() const noexcept { return size_; }
+    std::int64_t height() const noexcept { return height_; }  ///< of the table
+
+    /// In the memory of the device, as the following two.
+    Tensor<std::int64_t, Device> positions() const { return memory_.slice(0, size_); }
+    /// Ascending and unique. Waits for how many they are.
+    /// errors   those of synchronize
+    /// cost     one wait for the device
+    Tensor<std::int64_t, Device> rows() const { return memory_.slice(2 * size_, 2 * size_ + count(memory_.device())); }
+    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Waits for how many rows there are.
+    /// errors   those of synchronize
+    /// cost     one wait for the device
+    Tensor<std::int64_t, Device> offsets() const {
+        if (size_ == 0) return {0};
+        return memory_.slice(3 * size_, 3 * size_ + count(memory_.device()) + 1);
+    }
+
+private:
+    friend struct detail::RowPlanAccess;
+
+    RowPlan(Device const& exec, char const* field, Ids<Device> const& rows, std::int64_t height) {
+        if (rows.shape().size() != 1)
+            throw ShapeError(std::string(field) + " rank", std::to_string(rows.shape().size()), "1");
+        detail::DeviceIds<System> const ids(exec, field, rows, height);
+        allocate(exec, rows.size(), height);
+        ids.visit([&](auto const* list) { build(exec, ids.check, list); });
+    }
+
+    void allocate(Device const& exec, std::size_t n, std::int64_t height) {
+        height_ = height;
+        size_ = n;
+        if (n != 0) memory_ = Tensor<std::int64_t, Device>::from_shape(exec, {4 * n + 2});
+    }
+
+    detail::PlanArrays arrays() const {
+        auto* const p = const_cast<std::int64_t*>(memory_.data());
+        return {size_, p, p + size_, p + 2 * size_, p + 3 * size_, p + 4 * size_ + 1};
+    }
+
+    template <class I>
+    void build(Device const& exec, detail::IdCheck const& check, I const* ids) {
+        if (height_ - 1 > std::int64_t{std::numeric_limits<std::uint32_t>::max()}) {
+            sort<std::uint64_t>(exec, check, ids);
+        } else {
+            sort<std::uint32_t>(exec, check, ids);
+        }
+    }
+
+    template <class Key, class I>
+    void sort(Device const& exec, detail::IdCheck const& check, I const* ids) {
+        using Sort = detail::ThrustSystem<System>;
+        auto const plan = arrays();
+        // the positions are sorted between where they belong and where the runs go, before these are known
+        detail::DeviceStorage<Key, System> const keys(exec, 2 * size_);
+        Key* sorted = keys.data();
+        std::int64_t *from = plan.positions, *to = plan.run;
+        detail::launch_always(exec, size_, detail::MakeKey<I, Key>{check, ids, sorted, from});
+        auto const bits = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(height_) - 1));
+        if (Sort::sort_pairs(exec, size_, std::max(bits, 1U), sorted, sorted + size_, from, to)) {
+            sorted += size_;
+            Sort::copy(exec, from, to, size_ * sizeof(std::int64_t));
+        }
+        detail::launch_always(exec, size_, detail::MarkRun<Key>{sorted, plan.run});
+        Sort::inclusive_scan(exec, size_, plan.run);
+        detail::launch_always(exec, size_, detail::CutRuns<Key>{sorted, plan});
+    }
+
+    // How many different rows there are: known from the start, or fetched once.
+    std::size_t count(Device const& exec) const {
+        if (size_ == 0) return 0;
+        std::int64_t count = count_->load();
+        if (count < 0) {
+            detail::ThrustSystem<System>::to_host(exec, &count, arrays().count, sizeof count);
+            synchronize(exec);
+            *count_ = count;
+        }
+        return static_cast<std::size_t>(count);
+    }
+
+    Tensor<std::int64_t, Device> memory_;
+    std::size_t size_ = 0;
+    std::int64_t height_ = 0;
+    std::shared_ptr<std::atomic<std::int64_t>> count_ = std::make_shared<std::atomic<std::int64_t>>(-1);
+};
+
+namespace detail {
+
+struct RowPlanAccess {
+    /// A plan of ids that an error names `field`.
+    template <class System>
+    static RowPlan<ThrustDevice<System>> make(ThrustDevice<System> const& exec, char const* field,
+                                              Ids<ThrustDevice<System>> const& ids, std::int64_t height) {
+        return {exec, field, ids, height};
+    }
+    template <class System>
+    static PlanArrays arrays(RowPlan<ThrustDevice<System>> const& plan) {
+        return plan.arrays();
+    }
+    /// May a call on `exec` use the plan?
+    template <class System>
+    static void check(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan) {
+        plan.memory_.check(exec);
+    }
+    template <class System>
+    static std::size_t count(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan) {
+        return plan.count(exec);
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

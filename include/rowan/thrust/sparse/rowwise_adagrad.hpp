@@ -1,0 +1,96 @@
+// rowan/thrust/sparse/rowwise_adagrad.hpp: rowwise_adagrad on a device.
+#pragma once
+
+#include <rowan/sparse/rowwise_adagrad.hpp>
+#include <rowan/thrust/detail/row_squares.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The new moment, from the parts of the squares' sum, and its root, which takes the place of the first part.
+template <class G, class S, class M>
+struct RowwiseMoment {
+    SomeRows<G> in;
+    rowwise_adagrad_formula formula;
+    S* parts;
+    M* moments;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        if (!in.has(k)) return;
+        S* const part = parts + k * 16;
+        M* const m = moments + in.row(k);
+        S const moment = formula.moment(load<S>(m), tree_sum(part), in.width);
+        store(moment, m);
+        part[0] = formula.root(moment);
+    }
+};
+
+template <class G, class S, class P>
+struct RowwiseStep {
+    SomeRows<G> in;
+    rowwise_adagrad_formula formula;
+    S const* parts;
+    P* param;
+    Divisor width;
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const i = width.quotient(k);
+        if (!in.has(i)) return;
+        P* const p = param + in.row(i) * in.width + (k - i * in.width);
+        S number = load<S>(p);
+        formula(load<S>(in.value + k), parts[i * 16], number);
+        store(number, p);
+    }
+};
+
+template <>
+inline constexpr bool has_device_form<rowwise_adagrad_rule> = true;
+
+/// In three steps, of which each has a thread for what it computes.
+template <>
+struct DeviceRule<rowwise_adagrad_rule> {
+    template <class System, class T, class P, class M>
+    static void planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
+                        Tensor<T, ThrustDevice<System>> const& value, rowwise_adagrad_rule const& rule,
+                        Tensor<P, ThrustDevice<System>>& param, Tensor<M, ThrustDevice<System>>& moment) {
+        if (plan.size() == 0) return;
+        PlanArrays const arrays = RowPlanAccess::arrays(plan);
+        auto const sums = summed_rows(exec, plan, value);
+        SomeRows<sum_t<T>> const rows{sums.data(), value.row_size(), arrays.rows, arrays.count};
+        update<T>(exec, plan.size(), rows, rule, param, moment);
+    }
+
+    template <class System, class T, class P, class M>
+    static void dense(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad,
+                      rowwise_adagrad_rule const& rule, Tensor<P, ThrustDevice<System>>& param,
+                      Tensor<M, ThrustDevice<System>>& moment) {
+        SomeRows<T> const rows{grad.data(), grad.row_size(), nullptr, nullptr};
+        update<T>(exec, grad.shape()[0], rows, rule, param, moment);
+    }
+
+private:
+    template <class T, class System, class G, class P, class M>
+    static void update(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& rows,
+                       rowwise_adagrad_rule const& rule, Tensor<P, ThrustDevice<System>>& param,
+                       Tensor<M, ThrustDevice<System>>& moment) {
+        using S = std::common_type_t<sum_t<T>, sum_t<P>, sum_t<M>>;
+        rowwise_adagrad_formula const formula{rule.options};
+        check_here(exec, param, moment);
+        if (n == 0 || rows.width == 0) return;
+        DeviceStorage<S, System> const parts(exec, n * 16);
+        launch(exec, n * 16, SquareParts<G, S>{rows, parts.data()});
+        launch(exec, n, RowwiseMoment<G, S, M>{rows, formula, parts.data(), moment.data()});
+        launch(exec, n * rows.width,
+               RowwiseStep<G, S, P>{rows, formula, parts.data(), param.data(), Divisor(rows.width)});
+    }
+};
+
+}  // namespace detail
+
+}  // namespace rowan::inline v0

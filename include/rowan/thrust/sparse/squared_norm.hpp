@@ -1,0 +1,101 @@
+// rowan/thrust/sparse/squared_norm.hpp: squared_norm on a device.
+#pragma once
+
+#include <rowan/sparse/squared_norm.hpp>
+#include <rowan/thrust/detail/row_squares.hpp>
+#include <rowan/thrust/sparse/update_rows.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// The sum of the squares of row k, from its parts.
+template <class G, class S>
+struct SumSquares {
+    SomeRows<G> in;
+    S* parts;
+    S* squares;
+    ROWAN_HD void operator()(std::size_t k) const {
+        squares[k] = in.has(k) ? tree_sum(parts + k * 16) : constant<S>(0.0);
+    }
+};
+
+/// The sum of 64 numbers of a list, of which those up to `count` sums of `span` numbers are there.
+template <class S>
+struct SumNumbers {
+    S const* from;
+    S* to;
+    std::size_t n, span;
+    std::int64_t const* count;  // none: n
+
+    ROWAN_HD void operator()(std::size_t k) const {
+        std::size_t const there = count == nullptr ? n : (static_cast<std::size_t>(*count) + span - 1) / span;
+        std::size_t const begin = k * block_size;
+        std::size_t const end = there < begin + block_size ? there : begin + block_size;
+        if (begin >= end) return;
+        S sum = from[begin];
+        for (std::size_t i = begin + 1; i < end; ++i) sum = plus(sum, from[i]);
+        to[k] = sum;
+    }
+};
+
+/// The sum of the squares of n rows at most, of which in.count are there.
+template <class S, class System, class G>
+S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& in) {
+    if (n == 0 || in.width == 0) return constant<S>(0.0);
+    DeviceStorage<S, System> const parts(exec, n * 16);  // and then the sums of rows, of blocks of rows …
+    DeviceStorage<S, System> const squares(exec, n);
+    launch(exec, n * 16, SquareParts<G, S>{in, parts.data()});
+    launch(exec, n, SumSquares<G, S>{in, parts.data(), squares.data()});
+    S *from = squares.data(), *to = parts.data();
+    for (std::size_t span = 1; n > 1; span *= block_size) {
+        std::size_t const blocks = (n + block_size - 1) / block_size;
+        launch(exec, blocks, SumNumbers<S>{from, to, n, span, in.count});
+        S* const sums = to;
+        to = from;
+        from = sums;
+        n = blocks;
+    }
+    S sum = constant<S>(0.0);
+    ThrustSystem<System>::to_host(exec, &sum, from, sizeof sum);
+    synchronize(exec);
+    return sum;
+}
+
+}  // namespace detail
+
+/// As on the host, with the host's bits. Waits for the number.
+/// errors   those of synchronize
+/// cost     as on the host; 17 numbers for each row, and the sums of duplicates, lie in memory for a while
+template <class T, class System>
+detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
+                              Tensor<T, ThrustDevice<System>> const& value) {
+    using S = detail::sum_t<T>;
+    SelectedRows<T, ThrustDevice<System>>::check_value(value, plan.size());
+    detail::check_here(exec, value);
+    if (plan.size() == 0) return detail::constant<S>(0.0);
+    auto const sums = detail::summed_rows(exec, plan, value);
+    std::int64_t const* const count = detail::RowPlanAccess::arrays(plan).count;
+    return detail::sum_of_squares<S>(exec, plan.size(),
+                                     detail::SomeRows<S>{sums.data(), value.row_size(), nullptr, count});
+}
+
+template <class T, class System>
+detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, SelectedRows<T, ThrustDevice<System>> const& g) {
+    using Device = ThrustDevice<System>;
+    SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<Device>(exec, g), g.value());
+}
+
+template <class T, class System>
+detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& x) {
+    detail::check_rows("x", x);
+    detail::check_here(exec, x);
+    return detail::sum_of_squares<detail::sum_t<T>>(exec, x.shape()[0],
+                                                    detail::SomeRows<T>{x.data(), x.row_size(), nullptr, nullptr});
+}
+
+}  // namespace rowan::inline v0

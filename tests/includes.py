@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""tests/includes.py: every include between the rooms of include/rowan goes down, and umbrella headers include what they stand for.
+
+core <- detail <- sparse, sequence <- op <- graph <- layer <- io, where x/detail/ is part of room x. A room of thrust/ knows the room of
+that name, what is below, and their rooms of thrust/. No other room knows thrust/."""
+import pathlib
+import re
+import sys
+
+rooms = ["core", "detail", "sparse", "sequence", "op", "graph", "layer", "io"]
+below = {room: rooms[:i] for i, room in enumerate(rooms)}
+below["sequence"].remove("sparse")
+for room in rooms[:5]:
+    below[f"thrust/{room}"] = [room, *below[room], *(f"thrust/{other}" for other in below[room])]
+below["thrust/core"].append("detail")
+below["thrust"] = ["thrust/op", *below["thrust/op"]]
+
+include = pathlib.Path(__file__).parents[1] / "include"
+headers = {path.relative_to(include).as_posix(): path.read_text(encoding="utf-8") for path in include.glob("rowan/**/*.?pp")}
+includes = {name: re.findall(r"^#include <(rowan/.+)>$", text, re.M) for name, text in headers.items()}
+bottom = ("rowan/version.hpp", "rowan/fwd.hpp")
+umbrellas = [name for name in headers if name.count("/") == 1 and name not in bottom]
+wrong = []
+
+
+def room_of(name):
+    folders = name.split("/")[1:-1]
+    if name in umbrellas:
+        folders = [name.split("/")[1].removesuffix(".hpp")]
+    return "/".join(folders[:2] if folders[:1] == ["thrust"] else folders[:1])
+
+
+def reached(name):
+    seen, left = set(), [name]
+    while left:
+        one = left.pop()
+        if one not in seen:
+            seen.add(one)
+            left += includes.get(one, [])
+    return seen
+
+
+for name, others in includes.items():
+    room = room_of(name)
+    for other in others:
+        if other not in headers:
+            wrong.append(f"{name} includes <{other}>, which is not there")
+        elif room in below and other not in bottom and room_of(other) not in (room, *below[room]):
+            wrong.append(f"{name} includes <{other}>, which is not below {room}")
+    first = re.search(r"^#include .*$", headers[name], re.M)
+    if name not in bottom and "#include <rowan/" not in first[0]:
+        wrong.append(f"{name} includes another header before ours, which ask for C++20: <rowan/core/detail/config.hpp> if no other")
+
+for name in headers:
+    if "/detail/" in name or "/compiled" in name or name.endswith("_inl.hpp") or name in (*bottom, *umbrellas):
+        continue
+    room = name.split("/")[1]
+    if room == "thrust" and re.search(r"/cu\w+\.hpp$", name):  # CUDA's own
+        continue
+    needs_nanopb = "rowan/io/detail/nanopb.hpp" in reached(name)
+    for umbrella in [f"rowan/{room}.hpp"] + ["rowan/rowan.hpp"] * (room != "thrust" and not needs_nanopb):
+        if name not in reached(umbrella):
+            wrong.append(f"{umbrella} does not include <{name}>")
+for name in reached("rowan/rowan.hpp"):
+    if "/thrust" in name or name == "rowan/io/detail/nanopb.hpp":
+        wrong.append(f"rowan/rowan.hpp reaches <{name}>")
+
+print("\n".join(sorted(wrong)), end="\n" if wrong else "")
+sys.exit(bool(wrong))
