@@ -7,7 +7,7 @@
 
 #include <iostream>
 
-using rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::TensorArray;
+using rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::TensorArray;
 
 void print(char const* name, LoDTensor<float> const& x) {
     std::cout << name << " lod " << x.lod() << " rows";
@@ -23,10 +23,10 @@ int main() {
     for (std::size_t t = 0; t < steps.size(); ++t) print("sentences", steps.read(t));
 
     // Each step is a batch of sentences again: take their means, and put those together to paragraphs.
-    auto const means = map_fn([](LoDTensor<float> const& sentences) { return sequence_pool(sentences, Pool::mean); }, steps);
+    auto const means = map_fn([](LoDTensor<float> const& sentences) { return sequence_pool(sentences, Pooling::mean); }, steps);
     LoDTensor<float> const paragraphs = means.pack(0, map);
     print("sentence means", paragraphs);
-    print("paragraph means", sequence_pool(paragraphs, Pool::mean));
+    print("paragraph means", sequence_pool(paragraphs, Pooling::mean));
 
     std::cout << "same again: " << std::boolalpha << (steps.pack(0, map) == words) << '\n';
 }

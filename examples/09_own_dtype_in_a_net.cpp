@@ -42,7 +42,7 @@ using rowan::LoDTensor, rowan::Tensor, rowan::UNK;
 enum : std::int64_t { film, book, play, good, bad, no };
 
 int main() {
-    auto rows = layer::embedding_bag<posit8>(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 6, .width = 8}, {rowan::Pool::sum});
+    auto rows = layer::embedding_bag<posit8>(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 6, .width = 8}, {rowan::Pooling::sum});
     auto predict = layer::fc(layer::tanh(layer::fc(rows, {.output_size = 16})), {.output_size = 1});
     auto cost = layer::mse(predict, layer::data<posit8>("liked", {UNK, 1}));
 

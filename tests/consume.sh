@@ -253,7 +253,7 @@ compiled() {
     grep -F files_with_and_without_ROWAN_COMPILED "$folder/both.log"
 
     nm -C --defined-only "$folder/net.o" >"$folder/net.symbols"
-    if grep -E 'code_of<|run_fixed|run_variadic|Holder<|Trainer<float, .*>::(step|begin|Trainer)|GradientMaker|merge|append_backward<' "$folder/net.symbols"; then return 1; fi
+    if grep -E 'kernel_of<|run_fixed|run_variadic|Holder<|Trainer<float, .*>::(step|begin|Trainer)|GradientMaker|merge|append_backward<' "$folder/net.symbols"; then return 1; fi
     g++ -std=c++20 -fopenmp -DROWAN_COMPILED -I "$prefix/include" -fsyntax-only "$prefix/include/rowan/compiled.cpp"
 }
 

@@ -43,13 +43,13 @@ rowan::LoDTensor<float, ThrustDevice<System>> bags(Floats<System> const& in, std
 }
 template <class System>
 void mean_of_rows(ThrustDevice<System> const& device, Floats<System> const& in, std::span<std::size_t const> offsets, Floats<System>& out) {
-    auto pooled = rowan::sequence_pool(device, bags(in, offsets), rowan::Pool::mean);
+    auto pooled = rowan::sequence_pool(device, bags(in, offsets), rowan::Pooling::mean);
     out = std::move(pooled.value());
 }
 template <class System>
 void mean_of_rows_grad(ThrustDevice<System> const& device, Floats<System> const& in, Floats<System> const& grad_out,
                        std::span<std::size_t const> offsets, Floats<System>& grad_in) {
-    auto grads = rowan::sequence_pool_grad(device, bags(in, offsets), grad_out, rowan::Pool::mean);
+    auto grads = rowan::sequence_pool_grad(device, bags(in, offsets), grad_out, rowan::Pooling::mean);
     grad_in = std::move(grads.value());
 }
 

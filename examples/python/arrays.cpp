@@ -26,7 +26,7 @@ using rowan::LoDTensor, rowan::Lod, rowan::Tensor, rowan::dlpack::DLManagedTenso
 using elements = std::tuple<float, double, std::int32_t, std::int64_t, std::uint8_t, bool>;
 
 /// DLPack's codes: integers 0, unsigned 1, floating point 2, truth values 6.
-std::uint8_t code_of(char kind) { return kind == 'f' ? 2 : kind == 'u' ? 1 : kind == 'b' ? 6 : 0; }
+std::uint8_t kernel_of(char kind) { return kind == 'f' ? 2 : kind == 'u' ? 1 : kind == 'b' ? 6 : 0; }
 
 /// An array as a producer of DLPack.
 struct Lent {
@@ -53,7 +53,7 @@ Tensor<T> tensor_of(std::string const& name, py::array const& array) {
     lent->managed.dl_tensor = {const_cast<void*>(array.data()),
                                {rowan::dlpack::cpu, 0},
                                static_cast<std::int32_t>(array.ndim()),
-                               {code_of(array.dtype().kind()), 8 * sizeof(T), 1},
+                               {kernel_of(array.dtype().kind()), 8 * sizeof(T), 1},
                                lent->shape.data(),
                                nullptr,
                                0};

@@ -181,10 +181,10 @@ void bind_graph(py::module_& m) {
         .def("__repr__", &text_of);
 
     py::class_<rowan::Operator, OperatorPtr>(m, "Operator")
-        .def_property_readonly("name", [](rowan::Operator const& op) { return std::string(op.code->name); })
+        .def_property_readonly("name", [](rowan::Operator const& op) { return std::string(op.kernel->name); })
         .def_property_readonly("reads", [](OperatorPtr const& op) { return all_of(op, op->inputs); })
         .def_property_readonly("writes", [](OperatorPtr const& op) { return all_of(op, op->outputs); })
-        .def("__repr__", [](rowan::Operator const& op) { return "<operator " + std::string(op.code->name) + ">"; });
+        .def("__repr__", [](rowan::Operator const& op) { return "<operator " + std::string(op.kernel->name) + ">"; });
 
     py::class_<Scope, ScopePtr>(m, "Scope")
         .def(py::init<>())

@@ -205,14 +205,14 @@ std::pair<VariablePtr, std::shared_ptr<Parameters>> load_model(std::filesystem::
 }  // namespace
 
 void bind_operators(py::module_& m) {
-    py::enum_<rowan::Pool>(m, "Pool")
-        .value("sum", rowan::Pool::sum)
-        .value("mean", rowan::Pool::mean)
-        .value("sqrt", rowan::Pool::sqrt)
-        .value("max", rowan::Pool::max)
-        .value("min", rowan::Pool::min)
-        .value("first", rowan::Pool::first)
-        .value("last", rowan::Pool::last);
+    py::enum_<rowan::Pooling>(m, "Pooling")
+        .value("sum", rowan::Pooling::sum)
+        .value("mean", rowan::Pooling::mean)
+        .value("sqrt", rowan::Pooling::sqrt)
+        .value("max", rowan::Pooling::max)
+        .value("min", rowan::Pooling::min)
+        .value("first", rowan::Pooling::first)
+        .value("last", rowan::Pooling::last);
     py::enum_<rowan::Reduction>(m, "Reduction")
         .value("none", rowan::Reduction::none)
         .value("mean", rowan::Reduction::mean)

@@ -3,7 +3,7 @@
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/value.hpp>

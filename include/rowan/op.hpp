@@ -14,17 +14,17 @@
 #include <rowan/op/cross_entropy.hpp>
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/embedding_bag.hpp>
 #include <rowan/op/fc.hpp>
 #include <rowan/op/fields.hpp>
-#include <rowan/op/fill.hpp>
-#include <rowan/op/fill_like.hpp>
 #include <rowan/op/forward_ops.hpp>
 #include <rowan/op/ftrl.hpp>
+#include <rowan/op/full.hpp>
+#include <rowan/op/full_like.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/gru_unit.hpp>
 #include <rowan/op/identity.hpp>
 #include <rowan/op/infer.hpp>
-#include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/lstm_unit.hpp>
 #include <rowan/op/matmul.hpp>
@@ -48,4 +48,4 @@
 #include <rowan/op/sum_rows.hpp>
 #include <rowan/op/tanh.hpp>
 #include <rowan/op/var_spec.hpp>
-#include <rowan/op/weighted_bag.hpp>
+#include <rowan/op/weighted_embedding_bag.hpp>

@@ -10,7 +10,7 @@
 #include <rowan/thrust/op/accuracy.hpp>
 #include <rowan/thrust/op/cast.hpp>
 #include <rowan/thrust/op/compare.hpp>
-#include <rowan/thrust/op/lookup_bag.hpp>
+#include <rowan/thrust/op/embedding_bag.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sum.hpp>
 #include <rowan/thrust/op/sum_rows.hpp>

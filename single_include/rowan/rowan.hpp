@@ -3685,7 +3685,7 @@ ROWAN_SLOT(linear)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
+// rowan/graph/detail/compiled_kernels.hpp: which operators, for which element types, the compiled library holds.
 
 namespace rowan::inline v0 {
 
@@ -3706,9 +3706,9 @@ struct elementwise_mul_op;
 struct equal_op;
 struct expand_rows_op;
 struct fc_op;
-struct fill_like_op;
+struct full_like_op;
 template <class T>
-struct fill_op;
+struct full_op;
 struct ftrl_op;
 struct gru_unit_op;
 struct identity_op;
@@ -3717,7 +3717,7 @@ struct less_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
-struct lookup_bag_op;
+struct embedding_bag_op;
 struct lookup_table_op;
 struct lstm_unit_op;
 template <bool transpose_x, bool transpose_y>
@@ -3740,7 +3740,7 @@ struct sub_op;
 struct sum_op;
 struct sum_rows_op;
 struct tanh_op;
-struct weighted_bag_op;
+struct weighted_embedding_bag_op;
 
 namespace detail {
 
@@ -3756,20 +3756,20 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
-              elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_op, identity_op,
-              less_equal_op, less_op, lookup_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
+              elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
+              less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
               sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              sum_rows_op, tanh_op, weighted_bag_op>;
+              sum_rows_op, tanh_op, weighted_embedding_bag_op>;
 /// On int64 and int32, such as the counter of a loop.
 using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
-                                       equal_op, fill_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
+                                       equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
                                        split_op, sub_op, sum_op>;
 /// On truth values.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
                                      logical_not_op, logical_or_op>;
 /// Without inputs.
-using compiled_sources = type_list<fill_op<double>, fill_op<float>, fill_op<std::int64_t>>;
+using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
 /// Ids, labels and seeds have whole numbers.
 template <class Slot>
@@ -3799,9 +3799,9 @@ inline constexpr bool has_elements_of =
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
 
-/// Is code_of<Op, Cpu, T...> part of the compiled library?
+/// Is kernel_of<Op, Cpu, T...> part of the compiled library?
 template <class Op, class... T>
-inline constexpr bool has_compiled_code = [] {
+inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {
         return is_in<Op, compiled_sources>;
     } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
@@ -4644,7 +4644,7 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
 }
 
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attributes) {
+std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     auto const result = [&] {
         if constexpr (!variadic) {
@@ -4680,15 +4680,15 @@ ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
+// rowan/graph/op_kernel.hpp: op_kernel, an operator for given element types, in a form that a net can store.
 
 #if defined(__clang__) && defined(ROWAN_COMPILED)
-#pragma clang diagnostic ignored "-Wundefined-var-template"  // code_of::value of the library; it is asked for where that is used: no pop
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // kernel_of::value of the library; it is asked for where that is used: no pop
 #endif
 
 namespace rowan::inline v0 {
 
-struct op_code;
+struct op_kernel;
 
 /// Where a gradient operator finds what it reads, or what it writes is.
 struct grad_slot {
@@ -4699,15 +4699,15 @@ struct grad_slot {
 };
 
 /// A grad_rule as data.
-struct rule_code {
-    op_code const* op;
+struct grad_kernel {
+    op_kernel const* op;
     std::span<grad_slot const> reads;   ///< in the order of op's inputs
     std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
 /// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
 /// where it is used: a program carries the operators that its nets use.
-struct op_code {
+struct op_kernel {
     std::string_view name;  ///< in nets and files
     /// The names of the slots, the first of which may hold any number.
     std::span<std::string_view const> inputs, outputs;
@@ -4720,9 +4720,9 @@ struct op_code {
     /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);
-    std::span<rule_code const> rules;  ///< of the backward pass
+    std::span<grad_kernel const> rules;  ///< of the backward pass
     bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
-    op_code const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
+    op_kernel const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
 };
 
 namespace detail {
@@ -4807,7 +4807,7 @@ struct written_by<grad_rules<Rule, Rest...>> {
 }  // namespace detail
 
 template <class Op, class D, class... T>
-struct code_of;
+struct kernel_of;
 
 namespace detail {
 
@@ -4822,18 +4822,18 @@ struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out
     using made = typename written_by<grad_rules_of<Op>>::type;
     static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};
     static constexpr std::array<grad_slot, sizeof...(Out)> writes{locate<Op, made, Out>()...};
-    using code = code_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
+    using kernel = kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
 };
 
 template <class Op, class D, class Types, class Rules>
 struct rules_of;
 template <class Op, class D, class Types>
 struct rules_of<Op, D, Types, grad_rules<>> {
-    static constexpr std::array<rule_code, 0> value{};
+    static constexpr std::array<grad_kernel, 0> value{};
 };
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
-    static constexpr std::array<rule_code, sizeof...(Rule)> value{rule_code{&rule_of<Op, D, Types, Rule>::code::value,
+    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value,
                                                                             rule_of<Op, D, Types, Rule>::reads,
                                                                             rule_of<Op, D, Types, Rule>::writes}...};
 };
@@ -4842,7 +4842,7 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
 
 /// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
 template <class Op, class D, class... T>
-struct code_of {
+struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
@@ -4852,25 +4852,25 @@ private:
             return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::code_of: as many element types as the operator has inputs");
+                          "rowan::kernel_of: as many element types as the operator has inputs");
             return &detail::run_fixed<Op, D, T...>;
         }
     }
 
-    static constexpr op_code const* in_step() {
+    static constexpr op_kernel const* in_step() {
         if constexpr (requires { typename Op::in_step; }) {
-            return &code_of<typename Op::in_step, D, T...>::value;
+            return &kernel_of<typename Op::in_step, D, T...>::value;
         } else {
             return nullptr;
         }
     }
 
 public:
-    static op_code const value;  ///< defined below, as operators name each other in their rules
+    static op_kernel const value;  ///< defined below, as operators name each other in their rules
 };
 
 template <class Op, class D, class... T>
-constinit op_code const code_of<Op, D, T...>::value{
+constinit op_kernel const kernel_of<Op, D, T...>::value{
     Op::name,
     Op::inputs::names,
     Op::outputs::names,
@@ -4878,7 +4878,7 @@ constinit op_code const code_of<Op, D, T...>::value{
     sums_rows_of<Op>,
     [](void const*, std::size_t) { return !sums_rows_of<Op>; },
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
-    &detail::infer_code<Op, variadic>,
+    &detail::infer_specs<Op, variadic>,
     run(),
     detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     false,
@@ -4887,9 +4887,9 @@ constinit op_code const code_of<Op, D, T...>::value{
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
 /// Those of the compiled library.
 template <class Op, class... T>
-requires detail::has_compiled_code<Op, T...>
-struct code_of<Op, Cpu, T...> {
-    static op_code const value;
+requires detail::has_compiled_kernel<Op, T...>
+struct kernel_of<Op, Cpu, T...> {
+    static op_kernel const value;
 };
 #endif
 
@@ -6854,7 +6854,7 @@ ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
+// rowan/graph/detail/array_kernels.hpp: array_kernels, the operators on a TensorArray that a net holds, and their gradients.
 
 namespace rowan::inline v0::detail {
 
@@ -6894,12 +6894,12 @@ inline bool no_rows_in_result(void const*, std::size_t) { return false; }
 inline bool not_row_wise(void const*) { return false; }
 
 /// The code of an operator that has no rows which a step could run one by one.
-constexpr op_code whole_op(std::string_view name, std::span<std::string_view const> in,
+constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
                            std::span<std::string_view const> out,
                            std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
                            void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
                                        std::ptrdiff_t),
-                           std::span<rule_code const> rules, bool in_place = false) {
+                           std::span<grad_kernel const> rules, bool in_place = false) {
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
@@ -6919,11 +6919,11 @@ inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* c
                         std::ptrdiff_t) {
     out[0]->clear();
 }
-inline constexpr op_code array_sum_code = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
-inline constexpr op_code nothing_code = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
+inline constexpr op_kernel array_sum_kernel = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
+inline constexpr op_kernel nothing_kernel = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
 
 template <class T, class D>
-struct array_code {
+struct array_kernels {
     using Array = TensorArray<T, D>;
     using Slot = LoDTensor<T, D>;
     using In = std::span<Value* const>;
@@ -6941,7 +6941,7 @@ struct array_code {
 
     static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
-    static constexpr op_code create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
+    static constexpr op_kernel create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
 
     // ---- array, index -> slot
 
@@ -6949,12 +6949,12 @@ struct array_code {
     static void run_read(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
     static void run_read_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code read_grad =
+    static constexpr op_kernel read_grad =
         whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
     static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
     static constexpr std::array writes_first{grad_slot{grad_slot::grad_of_input, 0}};
-    static constexpr std::array read_rules{rule_code{&read_grad, read_reads, writes_first}};
-    static constexpr op_code read =
+    static constexpr std::array read_rules{grad_kernel{&read_grad, read_reads, writes_first}};
+    static constexpr op_kernel read =
         whole_op("array_read", array_read_in, array_out, &infer_read, &run_read, read_rules);
 
     // ---- array, index, x -> array with x in that slot
@@ -6964,14 +6964,14 @@ struct array_code {
     // To the array before, this slot gave nothing.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
     static void run_write_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code write_grad =
+    static constexpr op_kernel write_grad =
         whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
     static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
                                             grad_slot{grad_slot::input, 2}};
     static constexpr std::array write_writes{grad_slot{grad_slot::grad_of_input, 0},
                                              grad_slot{grad_slot::grad_of_input, 2}};
-    static constexpr std::array write_rules{rule_code{&write_grad, write_reads, write_writes}};
-    static constexpr op_code write =
+    static constexpr std::array write_rules{grad_kernel{&write_grad, write_reads, write_writes}};
+    static constexpr op_kernel write =
         whole_op("array_write", array_write_in, array_out, &infer_write, &run_write, write_rules, true);
 
     // ---- array -> [slots, ...]
@@ -6981,11 +6981,11 @@ struct array_code {
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_stack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
-    static constexpr op_code stack_grad =
+    static constexpr op_kernel stack_grad =
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
     static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
-    static constexpr std::array stack_rules{rule_code{&stack_grad, stack_reads, writes_first}};
-    static constexpr op_code stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+    static constexpr std::array stack_rules{grad_kernel{&stack_grad, stack_reads, writes_first}};
+    static constexpr op_kernel stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
 
     // ---- [slots, ...] -> array
 
@@ -6993,50 +6993,50 @@ struct array_code {
     static void run_unstack(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_unstack_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code unstack_grad =
+    static constexpr op_kernel unstack_grad =
         whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
-    static constexpr std::array unstack_rules{rule_code{&unstack_grad, stack_reads, writes_first}};
-    static constexpr op_code unstack =
+    static constexpr std::array unstack_rules{grad_kernel{&unstack_grad, stack_reads, writes_first}};
+    static constexpr op_kernel unstack =
         whole_op("array_unstack", array_x, array_out, &infer_unstack, &run_unstack, unstack_rules);
 
     // ---- array -> [1], the number of slots
 
     static std::vector<VarSpec> infer_size(Specs in, void const*);
     static void run_size(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
+    static constexpr op_kernel size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
 
 template <class T, class D>
-auto array_code<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
+auto array_kernels<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
     return {new_zeros<T>(exec(device), x.shape()), x.lod()};
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_create(Specs, void const* attributes) {
+std::vector<VarSpec> array_kernels<T, D>::infer_create(Specs, void const* attributes) {
     return {array_of(*static_cast<VarSpec const*>(attributes))};
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_read(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_read(Specs in, void const*) {
     spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
     return {slot_of("array_read: array", in[0])};
 }
 
 template <class T, class D>
-void array_code<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
     Array const& a = array(*in[0]);
     out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
 }
 
 template <class T, class D>
-void array_code<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
     Array grad;
     grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
     out[0]->set(std::move(grad));
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_write(Specs in, void const*) {
     spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
     VarSpec const slot = slot_of("array_write: array", in[0]);
     spec::dense("array_write: x", in[2]);
@@ -7049,7 +7049,7 @@ std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
     std::size_t const limit = array(*in[0]).max_size();
     std::size_t const i = slot_index<D>(device, *in[1], limit);
     if (in[0] != out[0]) *out[0] = in[0]->share();
@@ -7057,7 +7057,7 @@ void array_code<T, D>::run_write(void const* device, In in, In out, void const*,
 }
 
 template <class T, class D>
-void array_code<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[2]->get<Slot>();
     std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
     out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
@@ -7066,7 +7066,7 @@ void array_code<T, D>::run_write_grad(void const* device, In in, In out, void co
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_stack(Specs in, void const*) {
     VarSpec const slot = slot_of("array_stack: array", in[0]);
     Dims dims{UNK};
     for (std::int64_t const dim : slot.dims) dims.push_back(dim);
@@ -7074,7 +7074,7 @@ std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+void array_kernels<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
     if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
     typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
@@ -7083,12 +7083,12 @@ void array_code<T, D>::run_stack(void const* device, In in, In out, void const* 
 }
 
 template <class T, class D>
-void array_code<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
     out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_unstack(Specs in, void const*) {
     spec::dense("array_unstack: x", in[0]);
     spec::has_rows("array_unstack: x", in[0]);
     Dims dims;
@@ -7097,12 +7097,12 @@ std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
     out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
 }
 
 template <class T, class D>
-void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[0]->get<Slot>();
     Array const& grad = array(*in[1]);
     Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
@@ -7113,20 +7113,20 @@ void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void 
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_size(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_size(Specs in, void const*) {
     check_array("array_size: array", in[0]);
     return {tensor_spec<std::int64_t>({1})};
 }
 
 template <class T, class D>
-void array_code<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
     auto const size = static_cast<std::int64_t>(array(*in[0]).size());
     out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
 }
 
-ROWAN_TEMPLATE(struct array_code<float, Cpu>)
-ROWAN_TEMPLATE(struct array_code<double, Cpu>)
-ROWAN_TEMPLATE(struct array_code<std::int64_t, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
@@ -7145,8 +7145,8 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
-    op_code const* code = nullptr;           ///< what it runs
-    std::shared_ptr<void const> attributes;  ///< of the type that its code takes
+    op_kernel const* kernel = nullptr;           ///< what it runs
+    std::shared_ptr<void const> attributes;  ///< of the type that its kernel takes
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs, outputs;
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
@@ -7154,15 +7154,15 @@ struct Operator {
 
 /// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
 /// is to make it, a Device; none is Device{}.
-class FirstValue {
+class Initializer {
 public:
     /// Writes a first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    FirstValue() = default;  ///< none: the variable has no first value
+    Initializer() = default;  ///< none: the variable has no first value
     /// That function.
     template <class F>
-    requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
+    requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
         : make_(std::move(make)) {}
 
     explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
@@ -7197,7 +7197,7 @@ public:
 
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
     /// value that is read from a file.
-    FirstValue initialize;
+    Initializer initialize;
 
     /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
     void (*bring)(Value&, void const* device, bool own) = nullptr;
@@ -7269,10 +7269,10 @@ public:
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
-        return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
+        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
+    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it
@@ -7386,12 +7386,12 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
-ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable*> inputs,
+ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs,
                                        std::shared_ptr<void const> attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());
-    auto const made = code.infer(specs, attributes.get());
-    auto op = std::make_unique<Operator>(Operator{&code, std::move(attributes), std::move(inputs), {}, -1});
+    auto const made = kernel.infer(specs, attributes.get());
+    auto op = std::make_unique<Operator>(Operator{&kernel, std::move(attributes), std::move(inputs), {}, -1});
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
@@ -7407,7 +7407,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_code const& code, std::vector<Variable
 
 ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
     if (!v.writers_.empty())
-        throw GraphError(std::string(op.code->name).append(": its result is written by another operator, too"));
+        throw GraphError(std::string(op.kernel->name).append(": its result is written by another operator, too"));
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;
@@ -7499,9 +7499,9 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
             bool inside = false;
             for (Visit const& v : path) {
                 inside = inside || v.op == op;
-                if (inside) text.append(v.op->code->name).append(" -> ");
+                if (inside) text.append(v.op->kernel->name).append(" -> ");
             }
-            throw GraphError(text.append(op->code->name));
+            throw GraphError(text.append(op->kernel->name));
         }
     };
     auto const finish = [&] {
@@ -7552,8 +7552,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
         }
     }
     for (Operator const* op : order) {
-        std::string prefix(op->code->name);
-        prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
+        std::string prefix(op->kernel->name);
+        prefix.append("_").append(std::to_string(count[op->kernel->name]++)).append(".");
         auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
             for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
                 std::string base = prefix;
@@ -7567,8 +7567,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 }
             }
         };
-        name(op->inputs, op->code->inputs);
-        name(op->outputs, op->code->outputs);
+        name(op->inputs, op->kernel->inputs);
+        name(op->outputs, op->kernel->outputs);
     }
     return names;
 }
@@ -7745,11 +7745,11 @@ field(char const*, Member Struct::*) -> field<Struct, Member>;
 
 }  // namespace rowan::inline v0
 
-// rowan/op/fill.hpp: fill, a tensor of one number.
+// rowan/op/full.hpp: full, a tensor of one number.
 
 namespace rowan::inline v0 {
 
-/// What fill makes.
+/// The settings of full.
 struct ConstantOptions {
     Dims dims = {};    ///< its shape
     double value = 0;  ///< of every element
@@ -7764,7 +7764,7 @@ namespace detail {
     throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
 }
 
-struct fill_family {
+struct full_family {
     static constexpr std::string_view name = "fill_";
 };
 
@@ -7788,7 +7788,7 @@ T as_element(double value) {
 /// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
 /// cost     one write
 template <class T, device D>
-Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
+Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
     detail::ElementLoops<D>::check(exec);
     typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -7799,14 +7799,14 @@ Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
 }
 
 template <class T, class Device = Cpu>
-Tensor<T, Device> fill(Dims const& dims, double value) {
-    return fill<T>(Device{}, dims, value);
+Tensor<T, Device> full(Dims const& dims, double value) {
+    return full<T>(Device{}, dims, value);
 }
 
-/// The element type is that of the operator, as no input has one: fill_f32 and so on.
+/// The element type is that of the operator, as no input has one: in files fill_f32 and so on.
 template <class T>
-struct fill_op {
-    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
+struct full_op {
+    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;
@@ -7822,45 +7822,45 @@ struct fill_op {
 
     template <class D>
     static Tensor<T, D> run(D exec, attributes const& a) {
-        return fill<T>(exec, a.dims, a.value);
+        return full<T>(exec, a.dims, a.value);
     }
 };
 
 }  // namespace rowan::inline v0
 
-// rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
+// rowan/op/full_like.hpp: full_like, a tensor of one number in the shape of another.
 
 namespace rowan::inline v0 {
 
 /// What the elements are made.
-struct FillOptions {
+struct FullLikeOptions {
     double value = 0;  ///< of every element
 
-    static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
+    static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
 /// See Tensor::full.
-struct fill_like_op {
-    static constexpr std::string_view name = "fill_like";
+struct full_like_op {
+    static constexpr std::string_view name = "fill_like";  // in files
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = FillOptions;
+    using attributes = FullLikeOptions;
     using grad = no_grad;
 
-    static constexpr VarSpec infer(VarSpec const& x, FillOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("fill_like: x", x);
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+// rowan/op/detail/concat_split.hpp: where the parts of a tensor lie that is put together along one axis.
 
 namespace rowan::inline v0::detail {
 
@@ -7906,7 +7906,7 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/pieces.hpp.
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
 struct Pieces;
 
@@ -7950,7 +7950,7 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/pieces_inl.hpp: definitions of rowan/op/detail/pieces.hpp.
+// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -8467,7 +8467,7 @@ void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
 
 template <class T, class Device>
 Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
-    return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
+    return *scope_.new_op<full_like_op, Device, T>({&like}, {value}).outputs[0];
 }
 
 template <class T, class Device>
@@ -8477,7 +8477,7 @@ Variable* GradientMaker<T, Device>::gradient(Variable& v) {
     auto& parts = found->second;
     if (parts.size() > 1) {
         bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+        parts = {(arrays ? scope_.new_op(array_sum_kernel, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
                      .outputs[0]};
     }
     return parts[0];
@@ -8494,13 +8494,13 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     std::vector<Variable*> out_grads;
     for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
-    std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+    std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
     std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
     auto const needed = needed_rules(op);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;
-        rule_code const& rule = op.code->rules[k];
+        grad_kernel const& rule = op.kernel->rules[k];
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) {
             reads.insert(reads.end(), held.begin(), held.end());
@@ -8545,7 +8545,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         if (!wanted_.contains(op.inputs[i])) continue;
         if (in_grads[i] == nullptr) {
             throw GraphError(std::string("operator ")
-                                 .append(op.code->name)
+                                 .append(op.kernel->name)
                                  .append(" has no gradient for its input ")
                                  .append(describe(*op.inputs[i]))
                                  .append(", on which ")
@@ -8560,16 +8560,16 @@ template <class T, class Device>
 Variable& GradientMaker<T, Device>::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
-    return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+    return *scope_.new_op(nothing_kernel, {&like}, nullptr).outputs[0];
 }
 
 template <class T, class Device>
 std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
-    auto const rules = op.code->rules;
+    auto const rules = op.kernel->rules;
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;
-        auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+        auto const held = in_slot(op.inputs, op.kernel->inputs.size(), slot.index);
         return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
     };
     for (std::size_t k = rules.size(); k-- > 0;) {
@@ -8745,7 +8745,7 @@ private:
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::string describe(Operator const& op) {
-    std::string text(op.code->name);
+    std::string text(op.kernel->name);
     char const* comma = "(";
     for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
     return text.append(op.inputs.empty() ? "()" : ")");
@@ -8803,11 +8803,11 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
         out.clear();
         for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
         for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
-        if (op.code->in_place && may_take(i, *op.inputs[0])) {
+        if (op.kernel->in_place && may_take(i, *op.inputs[0])) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.code->run(device, in, out, op.attributes.get(), op.levels_from); });
+        run_named(op, [&] { op.kernel->run(device, in, out, op.attributes.get(), op.levels_from); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }
@@ -8828,7 +8828,7 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     };
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
-        text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
         for (Variable const* v : op.inputs) {
             show(*v);
             text << "  \"" << v->name() << "\" -> op" << i << ";\n";
@@ -8886,7 +8886,7 @@ namespace rowan::inline v0::detail {
 struct LoopKernels {
     Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
     Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
-    op_code const *sum, *fill_like;
+    op_kernel const *sum, *full_like;
 
     /// Those of elements of T.
     template <class T, class Device>
@@ -8912,8 +8912,8 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
             return value;
         };
-        kernels.sum = &code_of<sum_op, Device, T>::value;
-        kernels.fill_like = &code_of<fill_like_op, Device, T>::value;
+        kernels.sum = &kernel_of<sum_op, Device, T>::value;
+        kernels.full_like = &kernel_of<full_like_op, Device, T>::value;
         return kernels;
     }
 
@@ -8938,8 +8938,8 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
-    FillOptions const options{0};
-    fill_like->run(device, in, out, &options, -1);
+    FullLikeOptions const options{0};
+    full_like->run(device, in, out, &options, -1);
     return zeros;
 }
 
@@ -9076,7 +9076,7 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (op.code->row_inputs != 0 ? fits(op, false) : op.code->row_wise(op.attributes.get()));
+        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
     // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
@@ -9157,7 +9157,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->code->name != sum_op::name) continue;
+        if (op->kernel->name != sum_op::name) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }
@@ -9177,7 +9177,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (any && op->kernel->row_output(op->attributes.get(), i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -9214,9 +9214,9 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
-    if (op.code->sums_rows && !may_sum) return false;
+    if (op.kernel->sums_rows && !may_sum) return false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        bool const takes_rows = (op.kernel->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
         if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
     }
     return reads_rows(op);
@@ -9329,7 +9329,7 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+                o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
@@ -9472,7 +9472,7 @@ ROWAN_FUNCTION void RnnRun::run_step(StepOp const& op, std::size_t t) {
 
 ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexError const& e, std::size_t first,
                                                      std::size_t rows) const {
-    auto const slots = op.op->code->inputs;
+    auto const slots = op.op->kernel->inputs;
     auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
     if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return e.position();
     std::size_t size = 1;
@@ -9549,19 +9549,19 @@ inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->boots();
 }
 
-inline constexpr op_code rnn_grad_code{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+inline constexpr op_kernel rnn_grad_kernel{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
                                        &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 1},
                                                     grad_slot{grad_slot::grad_of_output, 0}};
 inline constexpr std::array<grad_slot, 1> rnn_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array<rule_code, 1> rnn_rules{rule_code{&rnn_grad_code, rnn_reads, rnn_writes}};
+inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kernel, rnn_reads, rnn_writes}};
 
 }  // namespace detail
 
 /// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
 /// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
-inline constexpr op_code rnn_code{"rnn",
+inline constexpr op_kernel rnn_kernel{"rnn",
                                   detail::rnn_inputs,
                                   detail::rnn_outputs,
                                   0,
@@ -9978,7 +9978,7 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
     }
     for (Op& op : back) {
         Place const first = op.in.empty() ? Place{} : op.in[0];
-        op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+        op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
                       !results.contains(first.number);
     }
     for (State& s : states) {
@@ -9997,7 +9997,7 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
                     if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
                 }
             }
-            op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
+            op.in_place = op.op->kernel->in_place && op.in[0].kind == Place::forward &&
                           std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
                           std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
         }
@@ -10047,18 +10047,18 @@ std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* a
 inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
 inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
 inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
-inline constexpr op_code while_grad_code =
+inline constexpr op_kernel while_grad_kernel =
     whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
 inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
                                         grad_slot{grad_slot::grad_of_output, 0}};
 inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
+inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_reads, while_writes}};
 
 }  // namespace detail
 
 /// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
 /// of every iteration.
-inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
+inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0
@@ -10103,7 +10103,7 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        run_named(o, [&] { o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
@@ -11792,10 +11792,10 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
 
 /// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
 template <class D>
-struct RightRows;
+struct CorrectShare;
 
 template <>
-struct RightRows<Cpu> {
+struct CorrectShare<Cpu> {
     template <class T, class I>
     static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, double* out) {
         std::atomic<std::size_t> right{0};
@@ -11826,7 +11826,7 @@ Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
     detail::ElementLoops<D>::check(exec, x, label);
     detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
     auto share = detail::new_tensor<double>(exec, {1});
-    detail::RightRows<D>::share(exec, n, classes, x.data(), label.data(), share.data());
+    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), share.data());
     return share;
 }
 
@@ -11905,7 +11905,7 @@ private:
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_code<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
 /// Slot `index` of the array.
@@ -11914,8 +11914,8 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 /// cost     O(1), and on a device a wait for the index: an alias of the slot
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Var<T, Device>(*default_scope().new_op(code::read, {&*array, &*index}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
 }
 
 /// The array with x in slot `index`; it grows as needed.
@@ -11926,8 +11926,8 @@ Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Devic
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(code::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(kernels::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
 }
 
 /// The number of slots.
@@ -11936,8 +11936,8 @@ Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, De
 /// cost     O(1)
 template <class T, class Device>
 Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Var<std::int64_t, Device>(*default_scope().new_op(code::size, {&*array}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
 }
 
 /// All slots as one tensor. See TensorArray::stack.
@@ -11946,9 +11946,9 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
 /// cost     one read and one write of every element
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
-    using code = rowan::detail::array_code<T, Device>;
+    using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(*default_scope().new_op(code::stack, {&*array}, spec).outputs[0]);
+    return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
 }
 
 /// The parts of a tensor along its first dim. See TensorArray::unstack.
@@ -11957,8 +11957,8 @@ Var<T, Device> stack(Array<T, Device> const& array) {
 /// cost     one read and one write of every element
 template <class T, class Device>
 Array<T, Device> unstack(Var<T, Device> const& x) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(code::unstack, {&*x}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(kernels::unstack, {&*x}, nullptr).outputs[0]);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -12328,27 +12328,27 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as with two values, and one write of a value like x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
-    return less(x, apply<fill_like_op>({y}, x));
+    return less(x, apply<full_like_op>({y}, x));
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, double y) {
-    return less_equal(x, apply<fill_like_op>({y}, x));
+    return less_equal(x, apply<full_like_op>({y}, x));
 }
 /// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, double y) {
-    return greater(x, apply<fill_like_op>({y}, x));
+    return greater(x, apply<full_like_op>({y}, x));
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, double y) {
-    return greater_equal(x, apply<fill_like_op>({y}, x));
+    return greater_equal(x, apply<full_like_op>({y}, x));
 }
 /// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, double y) {
-    return equal(x, apply<fill_like_op>({y}, x));
+    return equal(x, apply<full_like_op>({y}, x));
 }
 
 /// Are both true? As layer::less, of truth values.
@@ -14658,29 +14658,29 @@ ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 namespace rowan::inline v0 {
 
 /// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
-enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
+enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
 
-inline void check_pool(Pool pool) {
-    if (pool < Pool::sum || pool > Pool::last)
+inline void check_pool(Pooling pool) {
+    if (pool < Pooling::sum || pool > Pooling::last)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
 /// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
 template <class S, class From, class To>
-void divide(Pool pool, std::size_t length, std::size_t width, From const* from, To* to) {
+void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     auto const n = static_cast<double>(length);
-    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
+    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
     if constexpr (std::integral<S>) {
         auto const quotient = [&](S x) {
             using Wide = std::common_type_t<S, std::int64_t>;
-            return pool == Pool::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
+            return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
                                       : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
         };
         map_lanes<S>(quotient, width, from, to);
     } else {
-        double const divisor = pool == Pool::mean ? n : std::sqrt(n);
+        double const divisor = pool == Pooling::mean ? n : std::sqrt(n);
         map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
                      from, to);
     }
@@ -14737,11 +14737,11 @@ struct SequencePool;
 template <>
 struct SequencePool<Cpu> {
     template <class T>
-    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pool pool,
+    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pooling pool,
                      T padding, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
+            bool const sums = pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt;
             std::size_t const longest = longest_of(offsets, s, end);
             RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
             BlockSum<T, S> sum(rows, width, longest);
@@ -14755,10 +14755,10 @@ struct SequencePool<Cpu> {
                 } else if (sums) {
                     auto const window = positions.from(offsets[s], n);
                     detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
-                } else if (pool == Pool::first || pool == Pool::last) {
-                    std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
+                } else if (pool == Pooling::first || pool == Pooling::last) {
+                    std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {
-                    pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
+                    pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
                                       : detail::column_extremes<false>(first, n, width, best.data());
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                 }
@@ -14768,7 +14768,7 @@ struct SequencePool<Cpu> {
 
     template <class T>
     static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
-                     T const* out_grad, Pool pool, T* x_grad) {
+                     T const* out_grad, Pooling pool, T* x_grad) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
             for (; s < end; ++s) {
@@ -14777,13 +14777,13 @@ struct SequencePool<Cpu> {
                 std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
                 T const* const g = out_grad + s * width;
                 T* const to = x_grad + begin;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     detail::extreme_grad<true>(rows + begin, n, width, g, to);
-                } else if (pool == Pool::min) {
+                } else if (pool == Pooling::min) {
                     detail::extreme_grad<false>(rows + begin, n, width, g, to);
-                } else if (pool == Pool::first || pool == Pool::last) {
+                } else if (pool == Pooling::first || pool == Pooling::last) {
                     std::fill_n(to, n * width, zero<T>());
-                    std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
+                    std::copy_n(g, width, pool == Pooling::first ? to : to + (n - 1) * width);
                 } else {
                     detail::divide<S>(pool, n, width, g, to);
                     detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
@@ -14802,7 +14802,7 @@ struct SequencePool<Cpu> {
 /// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
 /// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
 template <class T, device D>
-LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool, double pad_value = 0) {
+LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
@@ -14821,7 +14821,7 @@ LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool
 /// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
 template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
-                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pool pool) {
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
@@ -14834,12 +14834,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 }
 
 template <class T, class Device>
-LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pool pool, double pad_value = 0) {
+LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
     return sequence_pool(Device{}, x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
-                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pool pool) {
+                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
     return sequence_pool_grad(Device{}, x, out_grad, pool);
 }
 
@@ -14852,9 +14852,9 @@ namespace rowan::inline v0::detail {
 /// What is asked of a lookup, on any device: the ids themselves last.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                Pool pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::lookup_bag: integers are no table to train");
-    if (pool != Pool::sum && pool != Pool::mean && pool != Pool::sqrt && pool != Pool::max)
+                Pooling pool) {
+    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: integers are no table to train");
+    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
@@ -14863,7 +14863,7 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
 
-/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/lookup_bag.hpp.
+/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
 struct BagLookups;
 
@@ -14874,7 +14874,7 @@ public:
     using S = sum_t<T>;
 
     template <class I>
-    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pool pool)
+    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pooling pool)
         : table_(table.data()), width_(table.row_size()), weight_(weight), pool_(pool), offsets_(last_level(ids.lod())),
           ids_(ids.value().data(), ids.value().data() + ids.value().size()) {}
 
@@ -14892,13 +14892,13 @@ public:
     /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
-        if (pool_ != Pool::mean && pool_ != Pool::sqrt) return constant<S>(1.0);
+        if (pool_ != Pooling::mean && pool_ != Pooling::sqrt) return constant<S>(1.0);
         if (!weighted())
-            return constant<S>(pool_ == Pool::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
+            return constant<S>(pool_ == Pooling::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
-            sum = plus(sum, pool_ == Pool::mean ? weight(i) : product(weight(i), weight(i)));
-        return pool_ == Pool::mean ? sum : square_root(sum);
+            sum = plus(sum, pool_ == Pooling::mean ? weight(i) : product(weight(i), weight(i)));
+        return pool_ == Pooling::mean ? sum : square_root(sum);
     }
 
     /// For each column the position in the bag of its largest weighted row, the first of equals.
@@ -14919,7 +14919,7 @@ private:
     T const* table_;
     std::size_t width_;
     T const* weight_;
-    Pool pool_;
+    Pooling pool_;
     std::span<std::int64_t const> offsets_;
     Buffer<std::int64_t> ids_;
 };
@@ -14928,7 +14928,7 @@ template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
     static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                               Pool pool) {
+                               Pooling pool) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
@@ -14939,7 +14939,7 @@ struct BagLookups<Cpu> {
         for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
             std::size_t const longest = longest_of(bags.offsets(), bag, end);
             BlockSum<T, S> sum(bags.table(), width, longest);
-            ScratchRows<S> scratch(bags.weighted() && pool != Pool::max ? longest : 0, width);
+            ScratchRows<S> scratch(bags.weighted() && pool != Pooling::max ? longest : 0, width);
             Buffer<S> best(width);
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
@@ -14947,7 +14947,7 @@ struct BagLookups<Cpu> {
                 T* const to = out.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     bags.largest(bag, best, position);
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                     continue;
@@ -14974,7 +14974,7 @@ struct BagLookups<Cpu> {
     /// One row of gradient for each id, and where it is asked for the gradient of each weight.
     template <class T, class I>
     static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                                Tensor<T> const& out_grad, Pool pool, Tensor<T>* weight_grad) {
+                                Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
@@ -14992,7 +14992,7 @@ struct BagLookups<Cpu> {
                 T const* const g = out_grad.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     bags.largest(bag, best, position);
                     for (std::size_t k = 0; k < width; ++k) {
                         std::size_t const i = first + position[k];
@@ -15019,8 +15019,8 @@ struct BagLookups<Cpu> {
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
                     S grad = constant<S>(0.0);
-                    S const slope = pool == Pool::mean   ? constant<S>(1.0)
-                                    : pool == Pool::sqrt ? bags.weight(i) / divisor
+                    S const slope = pool == Pooling::mean   ? constant<S>(1.0)
+                                    : pool == Pooling::sqrt ? bags.weight(i) / divisor
                                                          : constant<S>(0.0);
                     for (std::size_t k = 0; k < width; ++k) {
                         S const x = dtype<T>::widen(bags.row(i)[k]);
@@ -15038,13 +15038,13 @@ struct BagLookups<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/lookup_bag.hpp: lookup_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+// rowan/op/embedding_bag.hpp: embedding_bag, one row for each bag of ids, with a gradient that is always row-sparse.
 
 namespace rowan::inline v0 {
 
-/// The settings of lookup_bag.
+/// The settings of embedding_bag.
 struct BagOptions {
-    Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
 
     static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
 };
@@ -15057,7 +15057,7 @@ struct BagOptions {
 /// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
 ///          bytes for each id while it works; the same bits for any number of threads, which share bags
 template <class T, id_type I, device D>
-LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
@@ -15067,17 +15067,17 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
-/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
 /// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
 template <class T, id_type I, device D>
-SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
-struct lookup_bag_grad_op {
+struct embedding_bag_grad_op {
     static constexpr std::string_view name = "lookup_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>>;
@@ -15091,16 +15091,16 @@ struct lookup_bag_grad_op {
     template <class T, class I, class D>
     static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
                                   LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return lookup_bag_grad(exec, w, ids, out_grad.value(), options);
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
 };
 
-struct lookup_bag_op {
-    static constexpr std::string_view name = "lookup_bag";
+struct embedding_bag_op {
+    static constexpr std::string_view name = "lookup_bag";  // in files
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
-    using grad = grad_rule<lookup_bag_grad_op>;
+    using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
         spec::dense("lookup_bag: w", w);
@@ -15117,7 +15117,7 @@ struct lookup_bag_op {
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
-        return lookup_bag(exec, w, ids, options);
+        return embedding_bag(exec, w, ids, options);
     }
 };
 
@@ -15304,17 +15304,17 @@ struct lookup_table_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/weighted_bag.hpp: lookup_bag with a weight for each id.
+// rowan/op/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 
 namespace rowan::inline v0 {
 
-/// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
+/// embedding_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
 /// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
 /// shapes   weight [n]
 /// errors   as without weights; ShapeError if weight is not of the shape of ids
 /// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class T, id_type I, device D>
-LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
@@ -15322,10 +15322,10 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
-/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
 /// cost     as without weights, and two reads of a row of the table for each id
 template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,
                                                              std::type_identity_t<Tensor<T, D>> const& weight,
                                                              std::type_identity_t<Tensor<T, D>> const& out_grad,
@@ -15336,7 +15336,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tens
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_bag_grad_op {
+struct weighted_embedding_bag_grad_op {
     static constexpr std::string_view name = "weighted_bag_grad";
     using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
@@ -15351,29 +15351,29 @@ struct weighted_bag_grad_op {
     template <class T, class I, class D>
     static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                     LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return lookup_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }
 };
 
-struct weighted_bag_op {
-    static constexpr std::string_view name = "weighted_bag";
+struct weighted_embedding_bag_op {
+    static constexpr std::string_view name = "weighted_bag";  // in files
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
-    using grad = grad_rule<weighted_bag_grad_op>;
+    using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
         spec::dense("weighted_bag: weight", weight);
         spec::same_dtype("weighted_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
-        return lookup_bag_op::infer(w, ids);
+        return embedding_bag_op::infer(w, ids);
     }
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
-        return lookup_bag(exec, w, ids, weight, options);
+        return embedding_bag(exec, w, ids, weight, options);
     }
 };
 
@@ -15417,25 +15417,25 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
-///          rowan::lookup_bag
-/// cost     as rowan::lookup_bag, when the net runs
+///          rowan::embedding_bag
+/// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<lookup_bag_op>(options, table, ids);
+    return apply<embedding_bag_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
+/// The same with a weight for each id, see rowan::embedding_bag; weights have a gradient, too.
 /// shapes   weight [n]
 /// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
 /// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
-    return apply<weighted_bag_op>(options, table, ids, weight);
+    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
 }
 
 ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))
@@ -15469,7 +15469,7 @@ struct Factor {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+// rowan/op/detail/gemm.hpp: products of matrices of float or double, with the widest instructions that the processor has.
 
 namespace rowan::inline v0::detail {
 
@@ -15664,7 +15664,7 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/product_inl.hpp: definitions of rowan/op/detail/product.hpp.
+// rowan/op/detail/gemm_inl.hpp: definitions of rowan/op/detail/gemm.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
@@ -16150,18 +16150,18 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/fill.hpp: layer::fill, a constant.
+// rowan/layer/full.hpp: layer::full, a constant.
 
 namespace rowan::inline v0::layer {
 
 /// A constant of these dims, all of its elements alike. It is no parameter: training leaves it alone.
-///     auto margin = layer::fill<double>({1}, 0.5);
+///     auto margin = layer::full<double>({1}, 0.5);
 /// shapes   [dims...]
 /// errors   ShapeError if a dim is UNK; when the net runs, ValueError if the elements are integers and do not hold the value
 /// cost     one write of the elements, every time that the net runs
 template <class T = float, class Device = Cpu>
-Var<T, Device> fill(Dims const& dims, double value) {
-    return Var<T, Device>(*default_scope().new_op<fill_op<T>, Device>({}, {dims, value}).outputs[0]);
+Var<T, Device> full(Dims const& dims, double value) {
+    return Var<T, Device>(*default_scope().new_op<full_op<T>, Device>({}, {dims, value}).outputs[0]);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -17181,7 +17181,7 @@ private:
     static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
-    static op_code const& code_for(std::index_sequence<state...>);
+    static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
 };
@@ -17244,9 +17244,9 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     inputs.push_back(g.gradient);
     add_none(zeros<T>(rows_of_none));
     auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-    op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &code](std::int64_t step, double factor) {
+    update.prepare = [=, &kernel](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = o.options().learning_rate * factor;
@@ -17254,10 +17254,10 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        code.run(&exec, in, {}, attributes.get(), -1);
+        kernel.run(&exec, in, {}, attributes.get(), -1);
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-    update.op = &scope.new_op(code, std::move(inputs), attributes);
+    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
     return update;
 }
 
@@ -17280,8 +17280,8 @@ void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gra
 
 template <class Device>
 template <class T, class S, class Op, std::size_t... state>
-op_code const& OptimizerOn<Device>::code_for(std::index_sequence<state...>) {
-    return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
+    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
 /// That of the host.
@@ -17623,7 +17623,7 @@ ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtyp
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/cell_layer.hpp: the parameters that layers of recurrent cells share the form of.
+// rowan/layer/detail/recurrent_cell.hpp: the parameters that layers of recurrent cells share the form of.
 
 namespace rowan::inline v0::layer {
 
@@ -17658,14 +17658,14 @@ struct Gates {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/cell.hpp: what the cells of recurrent nets share.
+// rowan/op/detail/recurrent_cell.hpp: what the cells of recurrent nets share.
 
 namespace rowan::inline v0::detail {
 
 /// The tensors of a step of n sequences fit together: gates times the size of the state.
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
 template <class T, class D>
-void check_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
+void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
     check_rank("x", x, 2);
     check_rank("h_prev", h_prev, 2);
     check_rank("w", w, 2);
@@ -17688,7 +17688,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
 }
 
 /// The same at compile time and when a net is built.
-constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                           VarSpec const& b) {
     spec::matrix("cell: x", x);
     spec::matrix("cell: h_prev", h_prev);
@@ -17779,7 +17779,7 @@ struct GruGradStep {
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
                                                 Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_cell(3, x, h_prev, w);
+    detail::check_recurrent_cell(3, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::ElementLoops<D>::check(exec, x);
     auto const hidden = fc(exec, h_prev, w, b);
@@ -17858,7 +17858,7 @@ struct gru_unit_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {
-        detail::infer_cell(3, x, h_prev, w, b);
+        detail::infer_recurrent_cell(3, x, h_prev, w, b);
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
         saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 4 * h_prev.dims[1];
@@ -18081,7 +18081,7 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
-// rowan/layer/detail/run_feeds.hpp: nets run on batches: what train and infer share.
+// rowan/layer/detail/trainer.hpp: nets run on batches: what train and infer share.
 
 #include <sstream>
 
@@ -19332,7 +19332,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
         }
     };
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
+    Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
@@ -19669,7 +19669,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
                                                                Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
                                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_cell(4, x, h_prev, w);
+    detail::check_recurrent_cell(4, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::check_rows_like("c_prev", c_prev, n, size);
     detail::ElementLoops<D>::check(exec, x, c_prev);
@@ -19738,7 +19738,7 @@ struct lstm_unit_op {
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
-        detail::infer_cell(4, x, h_prev, w, b);
+        detail::infer_recurrent_cell(4, x, h_prev, w, b);
         static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
@@ -19844,7 +19844,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     };
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    return outside.new_op(while_code, std::move(inputs), block);
+    return outside.new_op(while_kernel, std::move(inputs), block);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -19856,7 +19856,7 @@ namespace rowan::inline v0::layer {
 /// in one stays row-sparse.
 ///
 ///     auto [i, x] = layer::while_loop(
-///         std::tuple(layer::fill<std::int64_t>({1}, 0), x0),
+///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
 ///         [](auto i, auto) { return layer::less(i, 10); },
 ///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
 ///
@@ -19982,9 +19982,9 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     auto const slot =
         std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
     Array<R, Device> const none(
-        *default_scope().new_op(rowan::detail::array_code<R, Device>::create, {}, slot).outputs[0]);
+        *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
     auto const made = while_loop(
-        std::tuple(fill<std::int64_t, Device>({1}, 0), none),
+        std::tuple(full<std::int64_t, Device>({1}, 0), none),
         [&](Index const& i, auto const&) { return less(i, size); },
         [&](Index const& i, Array<R, Device> const& results) {
             Var<R, Device> const y = f(array_read(array, i));
@@ -20069,7 +20069,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
         bool inside = false;
         for (std::size_t i = 0; i < op->inputs.size(); ++i) {
             Variable* const v = op->inputs[i];
-            bool const is_memory = i == 0 && op->code->in_step != nullptr;
+            bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
                 throw GraphError("layer::add_to: the memory is that of another recurrent layer");
             if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
@@ -20081,7 +20081,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
-        if (op->code == &rnn_code)
+        if (op->kernel == &rnn_kernel)
             throw GraphError(
                 "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
         order_.push_back(op);
@@ -20101,7 +20101,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
         for (Operator const* op : order_) {
             std::vector<VarSpec> in;
             for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-            auto const made = op->code->infer(in, op->attributes.get());
+            auto const made = op->kernel->infer(in, op->attributes.get());
             for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
@@ -20130,8 +20130,8 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
             v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
             v->set_width = nullptr;
         }
-        op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
-        Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
+        op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
+        Operator const& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
         for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
     }
     std::vector<Variable*> after;
@@ -20149,7 +20149,7 @@ namespace rowan::inline v0 {
 
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pool pool = Pool::sum;  ///< what becomes of the rows of a sequence
+    Pooling pool = Pooling::sum;  ///< what becomes of the rows of a sequence
     double pad_value = 0;   ///< the row of an empty sequence
 
     static constexpr auto fields =
@@ -20214,12 +20214,12 @@ Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const&
 /// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pool::first});
+    return sequence_pool(x, {Pooling::first});
 }
 /// The last row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pool::last});
+    return sequence_pool(x, {Pooling::last});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -20664,18 +20664,18 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
 
 namespace rowan::inline v0 {
 
-/// All operators of rowan but those that are templates of an element type (cast_op<To>, fill_op<T>): `builtin_ops::with<...>` adds them.
+/// All operators of rowan but those that are templates of an element type (cast_op<To>, full_op<T>): `builtin_ops::with<...>` adds them.
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
              clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
-             dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_grad_op,
+             dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_grad_op,
              gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op,
-             lookup_bag_grad_op, lookup_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
+             embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
              momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op, relu_op,
              rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
              sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
              softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
-             sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op, weighted_bag_grad_op, weighted_bag_op>;
+             sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -20687,16 +20687,16 @@ namespace rowan::inline v0 {
 /// the element types: `forward_ops::with<my_op>` has one of the user's, too.
 using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
-             elementwise_mul_op, equal_op, fc_op, fill_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-             logical_and_op, logical_not_op, logical_or_op, lookup_bag_op, lookup_table_op, lstm_unit_op, mse_op,
+             elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
+             logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
              mul_nt_op, mul_op, mul_tn_op, negate_op, relu_op, scale_op, sequence_expand_op, sequence_pool_op,
              sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
-             weighted_bag_op>;
+             weighted_embedding_bag_op>;
 
 /// Does a program have this operator also for integers, such as the counter of a loop?
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<add_op, concat_op, elementwise_mul_op, equal_op, fill_like_op, identity_op, less_equal_op, less_op,
+    registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
              negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
 /// And for truth values?

@@ -10,15 +10,15 @@ template <std::size_t>
 using element = float;
 
 template <class Op, std::size_t... i>
-rowan::op_code const& code(std::index_sequence<i...>) {
-    return rowan::code_of<Op, rowan::Cpu, element<i>...>::value;
+rowan::op_kernel const& kernel(std::index_sequence<i...>) {
+    return rowan::kernel_of<Op, rowan::Cpu, element<i>...>::value;
 }
 
 int main(int argc, char** argv) {
     using ops = rowan::registry<rowan::tanh_op, rowan::lstm_unit_op>;
     for (int i = 1; i < argc; ++i) {
-        auto const& found = ops::dispatch(argv[i], [](auto op) -> rowan::op_code const& {
-            return code<decltype(op)>(std::make_index_sequence<decltype(op)::inputs::size>{});
+        auto const& found = ops::dispatch(argv[i], [](auto op) -> rowan::op_kernel const& {
+            return kernel<decltype(op)>(std::make_index_sequence<decltype(op)::inputs::size>{});
         });
         std::printf("%s has %zu inputs\n", argv[i], found.inputs.size());
     }

@@ -274,7 +274,7 @@ TEST_CASE("what a dual number finds going forward is what the backward pass find
     Scope scope;
     ScopeGuard const guard(scope);
     auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
-    auto const bags = layer::embedding_bag<dual>(ids, {.height = 6, .width = 4, .name = "table"}, {Pool::mean});
+    auto const bags = layer::embedding_bag<dual>(ids, {.height = 6, .width = 4, .name = "table"}, {Pooling::mean});
     auto const h = layer::tanh(layer::fc(bags, {.output_size = 3}));
     auto const scores = layer::add(layer::fc(layer::mul(h, layer::sigmoid(h))), layer::scale(h, 0.5));
     auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));

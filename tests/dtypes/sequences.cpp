@@ -17,7 +17,7 @@ namespace test_sequences {
 
 namespace {
 
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::StepMap, rowan::Tensor, rowan::TensorArray;
 using test::counting, test::dual, test::fixed;
 
 template <class T>
@@ -151,7 +151,7 @@ TEMPLATE_TEST_CASE("every algorithm on sequences of an own element type", "[dtyp
     using T = TestType;
     for (int const threads : {1, 2}) {
         Cpu const exec{threads};
-        for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max, Pool::min, Pool::first, Pool::last}) {
+        for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
             CAPTURE(threads, static_cast<int>(pool));
             check<T>([&](auto const& x) { return sequence_pool(exec, x, pool, -1); });
             check<T>([&](auto const& x) { return sequence_pool_grad(exec, x, x.value().slice(7, 13), pool); });

@@ -16,7 +16,7 @@
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/fill.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
 #include <rowan/layer/loss.hpp>
@@ -86,7 +86,7 @@ std::vector<std::function<Out()>> const nets{
     [] { return layer::fc(last_of_gru(words_to_rows()), {.output_size = 2}); },
     [] {  // backwards, with a first state and two memories
         auto const rows = words_to_rows();
-        auto const boot = layer::tanh(layer::fc(layer::sequence_pool(rows, {.pool = Pool::mean}), {.output_size = 4}));
+        auto const boot = layer::tanh(layer::fc(layer::sequence_pool(rows, {.pool = Pooling::mean}), {.output_size = 4}));
         auto const made = layer::rnn_with_last(
             rows, std::vector<layer::Memory>{{.size = 0, .like = boot}, {.size = 4}},
             [](auto x, auto const& states) {
@@ -95,7 +95,7 @@ std::vector<std::function<Out()>> const nets{
                 return layer::Step<float, Cpu>{layer::mul(h, c), {h, c}};
             },
             {.reverse = true});
-        return layer::add(layer::sequence_pool(made.output, {.pool = Pool::max}), made.last[1]);
+        return layer::add(layer::sequence_pool(made.output, {.pool = Pooling::max}), made.last[1]);
     },
     [] {  // an LSTM within the steps of a recurrent layer
         auto const texts = layer::data<float>("texts", {UNK, 3}, 2);
@@ -112,7 +112,7 @@ std::vector<std::function<Out()>> const nets{
         auto const rows = layer::unstack(x);
         auto const doubled = layer::map_fn(rows, [](auto const& row) { return layer::scale(row, 2, 1); });
         auto const [i, y] = layer::while_loop(
-            std::tuple(layer::fill<std::int64_t>({1}, 0), layer::stack(doubled)),
+            std::tuple(layer::full<std::int64_t>({1}, 0), layer::stack(doubled)),
             [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::sum_rows(v), -1e9))); },
             [](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::sigmoid(layer::fc(v, {.output_size = 3}))); },
             {.max_iterations = 10});
@@ -124,14 +124,14 @@ std::vector<std::function<Out()>> const nets{
         auto const soft = layer::softmax(layer::fc(both, {.output_size = 5}));
         return layer::sum({layer::cross_entropy(soft, layer::data<std::int64_t>("label", {UNK})),
                            layer::softmax_with_cross_entropy(both, layer::data<std::int64_t>("label2", {UNK})), layer::mse(x, y),
-                           layer::cast<float>(layer::cast<std::int64_t>(layer::fill<float>({1}, 3)))});
+                           layer::cast<float>(layer::cast<std::int64_t>(layer::full<float>({1}, 3)))});
     },
     [] {
         auto const rows = words_to_rows();
-        auto const pooled = layer::sequence_pool(rows, {.pool = Pool::sqrt});
+        auto const pooled = layer::sequence_pool(rows, {.pool = Pooling::sqrt});
         return layer::sequence_pool(layer::mul(layer::sequence_expand(pooled, rows), rows));
     },
-    [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pool::max}); },
+    [] { return layer::embedding_bag(layer::data<std::int32_t>("bags", {UNK}, 1), {.height = 9, .width = 3}, {.pool = Pooling::max}); },
     [] { auto const x = layer::data<float>("x", {UNK, 3}); return layer::matmul(x, x, false, true); },
     [] {  // a step that is an expression
         auto const memory = layer::tensor();

@@ -6,7 +6,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/fill.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/rnn.hpp>
@@ -29,7 +29,7 @@ using Row = Tensor<double>;
 /// The cost Σ dropout(v) + Σ dropout(w), each a row of zeros at first: of an element that is kept the gradient is 2, else 0.
 layer::Var<double> sum_of_kept(std::int64_t width, bool backwards = false) {
     auto const v = layer::parameter<double>({1, width}, {}, "v"), w = layer::parameter<double>({1, width}, {}, "w");
-    auto const ones = layer::fill<double>({width, 1}, 1);
+    auto const ones = layer::full<double>({width, 1}, 1);
     std::vector<layer::Var<double>> sums;
     for (auto const& x : backwards ? std::array{w, v} : std::array{v, w}) sums.push_back(layer::matmul(layer::dropout(x), ones));
     return layer::add(sums[backwards ? 1 : 0], sums[backwards ? 0 : 1]);

@@ -13,7 +13,7 @@ namespace test_embedding {
 using namespace rowan;
 
 TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[layer]") {
-    for (auto const pool : {Pool::sum, Pool::mean, Pool::sqrt}) {
+    for (auto const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt}) {
         Scope scope;
         ScopeGuard const guard(scope);
         auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
@@ -25,7 +25,7 @@ TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[la
         auto const bags = layer::embedding_bag(ids, weight, table, {pool});
         CHECK(bags->spec() == tensor_spec<double>({UNK, 2}));
         test::check_net(layer::mse(bags, target));
-        if (pool != Pool::sum) continue;
+        if (pool != Pooling::sum) continue;
         Net<>::trace_and_build(*bags).run(scope);
         auto const& w = weight->value().get<LoDTensor<double>>().value();
         auto const& t = table->value().get<LoDTensor<double>>().value();
@@ -43,7 +43,7 @@ TEST_CASE("a bag refuses another number of weights", "[layer]") {
     ScopeGuard const guard(scope);
     auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
     auto const weight = layer::data("weight", {UNK, 1}), table = layer::embedding_table({.height = 3, .width = 2});
-    CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pool::sum}), "weighted_bag: weight rank is 2, expected that of the other input");
+    CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pooling::sum}), "weighted_bag: weight rank is 2, expected that of the other input");
 }
 
 }  // namespace test_embedding

@@ -6,7 +6,7 @@
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
-#include <rowan/layer/fill.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
@@ -28,7 +28,7 @@ template <class T = double>
 layer::Var<T> linear() {
     auto const ids = layer::data<std::int64_t>("ids", {UNK});
     auto const table = layer::parameter<T>({3, 2}, {}, "table"), b = layer::parameter<T>({1, 2}, {}, "b");
-    auto const ones = layer::fill<T>({2, 1}, 1);
+    auto const ones = layer::full<T>({2, 1}, 1);
     auto const rows = layer::matmul(layer::embedding(ids, table), ones);
     return layer::add(layer::sum_rows(rows), layer::sum_rows(layer::matmul(layer::scale(b, 3), ones)));
 }

@@ -91,10 +91,10 @@ TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
     auto const x = layer::fc(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), {.output_size = 2});
     auto const inside = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
         REQUIRE(x_t->spec().lod_level == 1);
-        auto const now = layer::gru_unit(layer::sequence_pool(x_t, {.pool = Pool::sum}), before, {.size = 3});
+        auto const now = layer::gru_unit(layer::sequence_pool(x_t, {.pool = Pooling::sum}), before, {.size = 3});
         return layer::Step{now, now};
     }, {.level = 0});
-    auto const outside = layer::rnn_with_last(layer::sequence_pool(x, {.pool = Pool::sum}), 3, gru(3), {.level = 0});
+    auto const outside = layer::rnn_with_last(layer::sequence_pool(x, {.pool = Pooling::sum}), 3, gru(3), {.level = 0});
     auto const net = Net<>::trace_and_build(std::array{&*inside.output, &*inside.last, &*outside.output, &*outside.last});
     initialize(net, 3, true);
     net.run(scope);
@@ -128,7 +128,7 @@ TEST_CASE("a layer within the step of another, at both levels, and its gradients
                 auto const now = layer::gru_unit(layer::embedding(word, table), state, {.size = 3});
                 return layer::Step{now, now};
             }, {.reverse = reverse});
-            auto const pooled = layer::sequence_pool(words.output, {.pool = Pool::mean});
+            auto const pooled = layer::sequence_pool(words.output, {.pool = Pooling::mean});
             auto const now = layer::tanh(layer::add(layer::fc(pooled, {.output_size = 3}), words.last));
             return layer::Step{now, now};
         }, {.level = 0});

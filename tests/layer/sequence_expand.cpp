@@ -39,7 +39,7 @@ TEST_CASE("the gradient of layer::sequence_expand is that of central differences
     test::set(*target, LoDTensor<double>(test::values({5, 2}, 3)));
     auto const rows = layer::embedding<double>(words, {.height = 4, .width = 2});
     rows->writers()[0]->inputs[0]->initialize(rows->writers()[0]->inputs[0]->value(), 5);
-    auto const sums = layer::sequence_pool(rows, {Pool::sum});
+    auto const sums = layer::sequence_pool(rows, {Pooling::sum});
     test::check_net(layer::mse(layer::sequence_expand(sums, words), target));
     CHECK_THROWS_WITH(append_backward<double>(*layer::mse(layer::sequence_expand(sums, rows), target)),
                       "operator sequence_expand has no gradient for its input lookup_table_0.out_0, on which a result without a name depends");

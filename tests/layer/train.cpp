@@ -73,7 +73,7 @@ TEST_CASE("a classifier of bags of words learns, with a row-sparse table", "[lay
     ScopeGuard const guard(scope);
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const rows = layer::embedding(words, {.height = 20, .width = 8});
-    auto const scores = layer::fc(layer::sequence_pool(rows, {Pool::mean}), {.output_size = 2});
+    auto const scores = layer::fc(layer::sequence_pool(rows, {Pooling::mean}), {.output_size = 2});
     auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
     // words below 10 are of class 0, the others of class 1; one sentence is empty
     auto const reader = [](std::int64_t epoch) {

@@ -6,7 +6,7 @@
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
-#include <rowan/layer/fill.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/rnn.hpp>
@@ -30,7 +30,7 @@ using namespace test;
 using Index = layer::Var<std::int64_t>;
 using Number = layer::Var<double>;
 
-Index counter() { return layer::fill<std::int64_t>({1}, 0); }
+Index counter() { return layer::full<std::int64_t>({1}, 0); }
 
 /// Of a net whose parameters have values.
 Tensor<double> value(Number const& v) {
@@ -145,7 +145,7 @@ TEST_CASE("a loop over an array gives what the same layers in a row give, and th
     auto const all = layer::stack(outputs);
     CHECK(all->spec().dims == Dims{UNK, 2, 3});
     auto want = boot;
-    for (std::int64_t k = 0; k < 5; ++k) want = cell(layer::array_read(steps, layer::fill<std::int64_t>({1}, static_cast<double>(k))), want);
+    for (std::int64_t k = 0; k < 5; ++k) want = cell(layer::array_read(steps, layer::full<std::int64_t>({1}, static_cast<double>(k))), want);
     CHECK(value(last) == value(want));
     CHECK(value(all).shape() == Tensor<double>::shape_type{5, 2, 3});
 
@@ -158,7 +158,7 @@ TEST_CASE("what is read twice, not at all, or written again has the right gradie
     ScopeGuard const guard(scope);
     auto const x = parameter({3, 2}, 1);
     auto const steps = layer::unstack(x);
-    auto const at = [](std::int64_t k) { return layer::fill<std::int64_t>({1}, static_cast<double>(k)); };
+    auto const at = [](std::int64_t k) { return layer::full<std::int64_t>({1}, static_cast<double>(k)); };
     auto const first = layer::array_read(steps, at(0)), last = layer::array_read(steps, at(2));
     auto const again = layer::array_write(steps, at(2), layer::mul(first, first));
     auto const y = layer::add(layer::mul(layer::array_read(again, at(2)), first), last);
@@ -243,9 +243,9 @@ TEST_CASE("states that do not fit, loops without end and bad slots are refused",
     CHECK_THROWS_WITH(run(two, feeds), Catch::Matchers::ContainsSubstring("the condition's size is 2, expected 1"));
 
     auto const steps = layer::unstack(x);
-    CHECK_THROWS_WITH(run(layer::array_read(steps, layer::fill<std::int64_t>({1}, 3)), feeds),
+    CHECK_THROWS_WITH(run(layer::array_read(steps, layer::full<std::int64_t>({1}, 3)), feeds),
                       Catch::Matchers::ContainsSubstring("index[0] = 3 is not in [0, 1)"));
-    CHECK_THROWS_WITH(run(layer::stack(layer::array_write(steps, layer::fill<std::int64_t>({1}, 2), layer::array_read(steps, counter()))), feeds),
+    CHECK_THROWS_WITH(run(layer::stack(layer::array_write(steps, layer::full<std::int64_t>({1}, 2), layer::array_read(steps, counter()))), feeds),
                       Catch::Matchers::ContainsSubstring("slots[1] was never written"));
     CHECK_THROWS_AS(layer::array_write(steps, counter(), x), ShapeError);
 }

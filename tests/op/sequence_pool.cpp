@@ -7,16 +7,16 @@
 
 namespace test_sequence_pool {
 
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::sequence_expand_op, rowan::sequence_pool_op;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::sequence_expand_op, rowan::sequence_pool_op;
 using rowan::tensor_spec, rowan::UNK;
 
 TEST_CASE("the gradient of every pool is that of central differences", "[op]") {
     LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
-    for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max, Pool::min, Pool::first, Pool::last}) {
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
         CAPTURE(static_cast<int>(pool));
         test::check_gradients<sequence_pool_op>(std::tuple(x), {pool});
     }
-    CHECK((sequence_pool_op::run(Cpu{}, x, {Pool::last, -1}).value()(1, 0) == -1));
+    CHECK((sequence_pool_op::run(Cpu{}, x, {Pooling::last, -1}).value()(1, 0) == -1));
 }
 
 TEST_CASE("the gradient of sequence_expand is that of central differences", "[op]") {

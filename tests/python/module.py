@@ -129,7 +129,7 @@ with Fresh():
     refused(TypeError, "factor is <class 'str'>, expected a number", layer.apply, "scale", x, factor="2", bias=0)
     refused(TypeError, "axis is <class 'float'>, expected a whole number", layer.apply, "concat", x, x, axis=1.0)
     refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)
-    refused(TypeError, "pool is <class 'int'>, expected <class 'rowan_cpp.Pool'>", layer.sequence_pool, x, pool=3)
+    refused(TypeError, "pool is <class 'int'>, expected <class 'rowan_cpp.Pooling'>", layer.sequence_pool, x, pool=3)
     refused(TypeError, "output_size is <class 'float'>, expected a whole number", layer.fc, x, 4.0)
     refused(TypeError, "the inputs of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
     refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
@@ -216,7 +216,7 @@ def plain():
 
 def bags():
     ids = layer.data("words", [UNK], "int64", lod_level=1)
-    predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8), layer.Pool.mean), 4)
+    predict = layer.fc(layer.sequence_pool(layer.embedding(ids, height=50, width=8), layer.Pooling.mean), 4)
     cost = layer.softmax_with_cross_entropy(predict, layer.data("label", [UNK], "int64"))
     return predict, cost, [{"words": (words, levels), "label": label}], layer.AdaGrad(learning_rate=0.1)
 

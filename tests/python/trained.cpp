@@ -47,7 +47,7 @@ void words() {
     rowan::Scope scope;
     rowan::ScopeGuard const guard(scope);
     auto const bag = layer::sequence_pool(layer::embedding(layer::data<std::int64_t>("words", {UNK}, 1), {.height = 50, .width = 8}),
-                                          {.pool = rowan::Pool::mean});
+                                          {.pool = rowan::Pooling::mean});
     auto const predict = layer::fc(bag, {.output_size = 4});
     auto const cost = layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t>("label", {UNK}));
     LoDTensor<std::int64_t> const sentences(array<std::int64_t>("words"), rowan::Lod{array<std::int64_t>("lod")});

@@ -47,7 +47,7 @@ TEST_CASE("L2, L5, L15: the last offset is the number of rows, neither less nor 
     x.value() = Tensor<float>::zeros({100});  // somebody made it longer
     CHECK(lod_fault([&] { to_padded(x); }) == Fault{0, 1, 1});
     CHECK(lod_fault([&] { TensorArray<float>::unpack(x); }) == Fault{0, 1, 1});
-    CHECK(lod_fault([&] { sequence_pool(x, rowan::Pool::sum); }) == Fault{0, 1, 1});
+    CHECK(lod_fault([&] { sequence_pool(x, rowan::Pooling::sum); }) == Fault{0, 1, 1});
 }
 
 TEST_CASE("L3: a level that goes back to zero", "[broke_peers]") {
@@ -122,7 +122,7 @@ TEST_CASE("L18: all sequences empty, and no sequences at all", "[broke_peers]") 
         CHECK(steps.pack(0, map) == x);
         CHECK(sequence_reverse(x) == x);
         CHECK(sequence_softmax(x) == x);
-        CHECK(sequence_pool(x, rowan::Pool::max).value().shape()[0] == lod.sequences(lod.levels() - 1));
+        CHECK(sequence_pool(x, rowan::Pooling::max).value().shape()[0] == lod.sequences(lod.levels() - 1));
         CHECK(from_padded(to_padded(x).value, lod) == x);
     }
 }

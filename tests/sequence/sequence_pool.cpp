@@ -13,26 +13,26 @@
 namespace test_sequence_pool {
 
 using namespace ragged;
-using rowan::bfloat16, rowan::Pool, rowan::sequence_pool, rowan::sequence_pool_grad, rowan::ShapeError, rowan::ValueError;
+using rowan::bfloat16, rowan::Pooling, rowan::sequence_pool, rowan::sequence_pool_grad, rowan::ShapeError, rowan::ValueError;
 
 namespace {
 
-std::vector<Pool> const all{Pool::sum, Pool::mean, Pool::sqrt, Pool::max, Pool::min, Pool::first, Pool::last};
+std::vector<Pooling> const all{Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last};
 
 template <class S>
-S divided(S x, Pool pool, std::size_t n) {
-    if (pool != Pool::mean && pool != Pool::sqrt) return x;
+S divided(S x, Pooling pool, std::size_t n) {
+    if (pool != Pooling::mean && pool != Pooling::sqrt) return x;
     if constexpr (std::integral<S>) {
         if (n == 1) return x;
-        return pool == Pool::mean ? x / static_cast<S>(n) : static_cast<S>(static_cast<double>(x) / std::sqrt(static_cast<double>(n)));
+        return pool == Pooling::mean ? x / static_cast<S>(n) : static_cast<S>(static_cast<double>(x) / std::sqrt(static_cast<double>(n)));
     } else {
         double const count = static_cast<double>(n);
-        return x / static_cast<S>(pool == Pool::mean ? count : std::sqrt(count));
+        return x / static_cast<S>(pool == Pooling::mean ? count : std::sqrt(count));
     }
 }
 
 template <class T>
-LoDTensor<T> plain_pool(LoDTensor<T> const& x, Pool pool, double pad) {
+LoDTensor<T> plain_pool(LoDTensor<T> const& x, Pooling pool, double pad) {
     using S = typename dtype<T>::sum;
     Lod const& lod = x.lod();
     auto out = rows_like(x.value(), static_cast<std::int64_t>(lod.sequences(lod.levels() - 1)));
@@ -45,10 +45,10 @@ LoDTensor<T> plain_pool(LoDTensor<T> const& x, Pool pool, double pad) {
                 continue;
             }
             S result = column[0];
-            if (pool == Pool::last) result = column.back();
-            if (pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt) result = reference::block_sum(column);
+            if (pool == Pooling::last) result = column.back();
+            if (pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt) result = reference::block_sum(column);
             for (S const& y : column) {
-                if ((pool == Pool::max && y > result) || (pool == Pool::min && y < result)) result = y;
+                if ((pool == Pooling::max && y > result) || (pool == Pooling::min && y < result)) result = y;
             }
             put(out, s, k, divided(result, pool, column.size()));
         }
@@ -57,21 +57,21 @@ LoDTensor<T> plain_pool(LoDTensor<T> const& x, Pool pool, double pad) {
 }
 
 template <class T>
-LoDTensor<T> plain_grad(LoDTensor<T> const& x, Tensor<T> const& out_grad, Pool pool) {
+LoDTensor<T> plain_grad(LoDTensor<T> const& x, Tensor<T> const& out_grad, Pooling pool) {
     using S = typename dtype<T>::sum;
     auto grad = Tensor<T>::zeros(x.shape());
     each_sequence(x.lod(), [&](std::int64_t s, std::int64_t begin, std::int64_t end) {
         for (std::size_t k = 0; k < x.value().row_size() && begin != end; ++k) {
             S const g = at(out_grad, s, k);
-            std::int64_t row = pool == Pool::last ? end - 1 : begin;
+            std::int64_t row = pool == Pooling::last ? end - 1 : begin;
             for (std::int64_t i = begin; i < end; ++i) {
                 S const y = at(x.value(), i, k);
                 S const best = at(x.value(), row, k);
-                if ((pool == Pool::max && y > best) || (pool == Pool::min && y < best)) row = i;
-                if (pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt)
+                if ((pool == Pooling::max && y > best) || (pool == Pooling::min && y < best)) row = i;
+                if (pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt)
                     put(grad, i, k, divided(g, pool, static_cast<std::size_t>(end - begin)));
             }
-            if (pool != Pool::sum && pool != Pool::mean && pool != Pool::sqrt) put(grad, row, k, g);
+            if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt) put(grad, row, k, g);
         }
     });
     return {grad, x.lod()};
@@ -82,41 +82,41 @@ LoDTensor<float> const sample({{1, -2}, {3, 4}, {5, 6}, {-7, 8}, {2, -1}, {4, 7}
 }  // namespace
 
 TEST_CASE("every pool of a batch with an empty sequence", "[sequence_pool][golden]") {
-    auto const pooled = [](Pool pool, double pad = 0) { return sequence_pool(sample, pool, pad).value(); };
-    CHECK((pooled(Pool::sum) == Tensor<float>{{4, 2}, {0, 0}, {4, 20}}));
-    CHECK((pooled(Pool::mean, -1) == Tensor<float>{{2, 1}, {-1, -1}, {1, 5}}));
-    CHECK((pooled(Pool::max, 9) == Tensor<float>{{3, 4}, {9, 9}, {5, 8}}));
-    CHECK((pooled(Pool::min, 0.5) == Tensor<float>{{1, -2}, {0.5, 0.5}, {-7, -1}}));
-    CHECK((pooled(Pool::first) == Tensor<float>{{1, -2}, {0, 0}, {5, 6}}));
-    CHECK((pooled(Pool::last) == Tensor<float>{{3, 4}, {0, 0}, {4, 7}}));
-    CHECK((sequence_pool(LoDTensor<float>({3, 4, 5, 6, 7}, Lod{{0, 4, 5}}), Pool::sqrt).value() == Tensor<float>{9, 7}));
-    CHECK(sequence_pool(sample, Pool::sum).lod().empty());
+    auto const pooled = [](Pooling pool, double pad = 0) { return sequence_pool(sample, pool, pad).value(); };
+    CHECK((pooled(Pooling::sum) == Tensor<float>{{4, 2}, {0, 0}, {4, 20}}));
+    CHECK((pooled(Pooling::mean, -1) == Tensor<float>{{2, 1}, {-1, -1}, {1, 5}}));
+    CHECK((pooled(Pooling::max, 9) == Tensor<float>{{3, 4}, {9, 9}, {5, 8}}));
+    CHECK((pooled(Pooling::min, 0.5) == Tensor<float>{{1, -2}, {0.5, 0.5}, {-7, -1}}));
+    CHECK((pooled(Pooling::first) == Tensor<float>{{1, -2}, {0, 0}, {5, 6}}));
+    CHECK((pooled(Pooling::last) == Tensor<float>{{3, 4}, {0, 0}, {4, 7}}));
+    CHECK((sequence_pool(LoDTensor<float>({3, 4, 5, 6, 7}, Lod{{0, 4, 5}}), Pooling::sqrt).value() == Tensor<float>{9, 7}));
+    CHECK(sequence_pool(sample, Pooling::sum).lod().empty());
 }
 
 TEST_CASE("the last level goes, those above it stay", "[sequence_pool][golden]") {
     LoDTensor<float> const x({1, 2, 3, 4, 5}, Lod{{0, 1, 1, 4}, {0, 2, 2, 4, 5}});
-    auto const sums = sequence_pool(x, Pool::sum);
+    auto const sums = sequence_pool(x, Pooling::sum);
     CHECK((sums.value() == Tensor<float>{3, 0, 7, 5}));
     CHECK((sums.lod() == Lod{{0, 1, 1, 4}}));
-    CHECK((sequence_pool(sums, Pool::sum).value() == Tensor<float>{3, 0, 12}));
+    CHECK((sequence_pool(sums, Pooling::sum).value() == Tensor<float>{3, 0, 12}));
 }
 
 TEST_CASE("the gradient of every pool", "[sequence_pool][golden]") {
     Tensor<float> const g{{8, 4}, {1, 1}, {-8, 16}};
-    auto const grad = [&](Pool pool) { return sequence_pool_grad(sample, g, pool).value(); };
-    CHECK((grad(Pool::sum) == Tensor<float>{{8, 4}, {8, 4}, {-8, 16}, {-8, 16}, {-8, 16}, {-8, 16}}));
-    CHECK((grad(Pool::mean) == Tensor<float>{{4, 2}, {4, 2}, {-2, 4}, {-2, 4}, {-2, 4}, {-2, 4}}));
-    CHECK((grad(Pool::sqrt).slice(2, 6) == Tensor<float>{{-4, 8}, {-4, 8}, {-4, 8}, {-4, 8}}));
-    CHECK((grad(Pool::max) == Tensor<float>{{0, 0}, {8, 4}, {-8, 0}, {0, 16}, {0, 0}, {0, 0}}));
-    CHECK((grad(Pool::min) == Tensor<float>{{8, 4}, {0, 0}, {0, 0}, {-8, 0}, {0, 16}, {0, 0}}));
-    CHECK((grad(Pool::first) == Tensor<float>{{8, 4}, {0, 0}, {-8, 16}, {0, 0}, {0, 0}, {0, 0}}));
-    CHECK((grad(Pool::last) == Tensor<float>{{0, 0}, {8, 4}, {0, 0}, {0, 0}, {0, 0}, {-8, 16}}));
-    CHECK(sequence_pool_grad(sample, sequence_pool(sample, Pool::sum), Pool::sum).lod() == sample.lod());
+    auto const grad = [&](Pooling pool) { return sequence_pool_grad(sample, g, pool).value(); };
+    CHECK((grad(Pooling::sum) == Tensor<float>{{8, 4}, {8, 4}, {-8, 16}, {-8, 16}, {-8, 16}, {-8, 16}}));
+    CHECK((grad(Pooling::mean) == Tensor<float>{{4, 2}, {4, 2}, {-2, 4}, {-2, 4}, {-2, 4}, {-2, 4}}));
+    CHECK((grad(Pooling::sqrt).slice(2, 6) == Tensor<float>{{-4, 8}, {-4, 8}, {-4, 8}, {-4, 8}}));
+    CHECK((grad(Pooling::max) == Tensor<float>{{0, 0}, {8, 4}, {-8, 0}, {0, 16}, {0, 0}, {0, 0}}));
+    CHECK((grad(Pooling::min) == Tensor<float>{{8, 4}, {0, 0}, {0, 0}, {-8, 0}, {0, 16}, {0, 0}}));
+    CHECK((grad(Pooling::first) == Tensor<float>{{8, 4}, {0, 0}, {-8, 16}, {0, 0}, {0, 0}, {0, 0}}));
+    CHECK((grad(Pooling::last) == Tensor<float>{{0, 0}, {8, 4}, {0, 0}, {0, 0}, {0, 0}, {-8, 16}}));
+    CHECK(sequence_pool_grad(sample, sequence_pool(sample, Pooling::sum), Pooling::sum).lod() == sample.lod());
 }
 
 TEST_CASE("of equal rows the first has the extremum, of rows with a NaN the first NaN", "[sequence_pool]") {
     float const nan = std::numeric_limits<float>::quiet_NaN();
-    for (Pool const pool : {Pool::max, Pool::min}) {
+    for (Pooling const pool : {Pooling::max, Pooling::min}) {
         for (std::size_t width : std::vector<std::size_t>{1, 20}) {
             auto value = Tensor<float>::full({7, width}, 2);
             for (std::size_t k = 0; k < width; ++k) value(4, k) = nan, value(6, k) = nan;
@@ -132,31 +132,31 @@ TEST_CASE("of equal rows the first has the extremum, of rows with a NaN the firs
     }
     test::dual const first(1, 2);
     LoDTensor<test::dual> const d(Tensor<test::dual>{first, test::dual(1, 3), test::dual(7, 5), test::dual(nan, 4)}, Lod{{0, 2, 4}});
-    CHECK(sequence_pool(d, Pool::max).value()(0) == first);
-    CHECK(sequence_pool(d, Pool::max).value()(1).d == 4);
+    CHECK(sequence_pool(d, Pooling::max).value()(0) == first);
+    CHECK(sequence_pool(d, Pooling::max).value()(1).d == 4);
 }
 
 TEST_CASE("sums have blocks of 64, are divided before they are narrowed, and integers are cut towards zero", "[sequence_pool]") {
     auto value = Tensor<float>::full({128, 1}, 1);
     value(0, 0) = 0x1p24F;
-    CHECK(sequence_pool(LoDTensor<float>(value, Lod{{0, 128}}), Pool::sum).value()(0, 0) == 0x1p24F + 64);
-    CHECK(sequence_pool(LoDTensor<std::uint8_t>({200, 100}, Lod{{0, 2}}), Pool::mean).value()(0) == 150);
+    CHECK(sequence_pool(LoDTensor<float>(value, Lod{{0, 128}}), Pooling::sum).value()(0, 0) == 0x1p24F + 64);
+    CHECK(sequence_pool(LoDTensor<std::uint8_t>({200, 100}, Lod{{0, 2}}), Pooling::mean).value()(0) == 150);
     LoDTensor<std::int32_t> const x({-3, -4, 9, 9}, Lod{{0, 2, 4}});
-    CHECK((sequence_pool(x, Pool::mean).value() == Tensor<std::int32_t>{-3, 9}));
-    CHECK((sequence_pool(x, Pool::sqrt).value() == Tensor<std::int32_t>{-4, 12}));
+    CHECK((sequence_pool(x, Pooling::mean).value() == Tensor<std::int32_t>{-3, 9}));
+    CHECK((sequence_pool(x, Pooling::sqrt).value() == Tensor<std::int32_t>{-4, 12}));
     LoDTensor<bool> const b({true, true, true, false}, Lod{{0, 2, 4, 4}});
-    CHECK((sequence_pool(b, Pool::sum, 1).value() == Tensor<bool>{true, true, true}));
-    CHECK((sequence_pool(b, Pool::mean).value() == Tensor<bool>{true, false, false}));
+    CHECK((sequence_pool(b, Pooling::sum, 1).value() == Tensor<bool>{true, true, true}));
+    CHECK((sequence_pool(b, Pooling::mean).value() == Tensor<bool>{true, false, false}));
 }
 
 TEMPLATE_TEST_CASE("sequence_pool: every element type has the bits of the plain loops", "[sequence_pool]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
-        for (Pool const pool : all) {
+        for (Pooling const pool : all) {
             CAPTURE(static_cast<int>(pool));
             double const pad = std::same_as<TestType, bool> || std::same_as<TestType, std::uint8_t> ? 1 : -3;
             CHECK(same(sequence_pool(x, pool, pad), plain_pool(x, pool, pad)));
-            auto const g = sequence_pool(x, Pool::first);
+            auto const g = sequence_pool(x, Pooling::first);
             CHECK(same(sequence_pool_grad(x, g, pool), plain_grad(x, g.value(), pool)));
         }
     });
@@ -164,10 +164,10 @@ TEMPLATE_TEST_CASE("sequence_pool: every element type has the bits of the plain 
 
 TEST_CASE("sequence_pool: any number of threads has the same bits", "[sequence_pool]") {
     for (auto const& x : large_batches()) {
-        for (Pool const pool : all) {
+        for (Pooling const pool : all) {
             CAPTURE(x.lod().rows(), static_cast<int>(pool));
             check_threads(plain_pool(x, pool, 7), [&](Cpu exec) { return sequence_pool(exec, x, pool, 7); });
-            auto const g = sequence_pool(x, Pool::last);
+            auto const g = sequence_pool(x, Pooling::last);
             check_threads(plain_grad(x, g.value(), pool), [&](Cpu exec) { return sequence_pool_grad(exec, x, g, pool); });
         }
     }
@@ -178,17 +178,17 @@ TEST_CASE("sums of short and long sequences in turn, of more rows than are numbe
     for (std::int64_t i = 0; i < 9'000; ++i) lengths.push_back(i == 3'000 ? 6'000 : i == 3'001 ? 70 : i % 7 == 0 ? 0 : i % 5);
     lengths.push_back(4'096);
     auto const x = wild_batch<float>(Lod::from_lengths({lengths}), {3}, 1);
-    for (Pool const pool : {Pool::sum, Pool::mean})
+    for (Pooling const pool : {Pooling::sum, Pooling::mean})
         check_threads(plain_pool(x, pool, 0), [&](Cpu exec) { return sequence_pool(exec, x, pool); });
     for (std::int64_t const length : {4'031, 4'032, 4'033, 4'095, 4'096, 4'097, 4'160, 8'192}) {
         auto const y = wild_batch<float>(Lod::from_lengths({{1, length, 2, length, 1, 0, length - 1}}), {2}, 2);
-        CHECK(same(sequence_pool(Cpu{1}, y, Pool::sum), plain_pool(y, Pool::sum, 0)));
+        CHECK(same(sequence_pool(Cpu{1}, y, Pooling::sum), plain_pool(y, Pooling::sum, 0)));
     }
 }
 
 TEST_CASE("sequence_pool: the gradient is the adjoint", "[sequence_pool]") {
     Lod const lod{{0, 4, 4, 5, 21, 25}};
-    for (Pool const pool : all) {
+    for (Pooling const pool : all) {
         LoDTensor<double> const x(batches::eighths({25, 3}, 1), lod);
         auto const y = batches::eighths({5, 3}, 2);
         CHECK(batches::dot(y, sequence_pool(x, pool).value()) == batches::dot(sequence_pool_grad(x, y, pool).value(), x.value()));
@@ -199,21 +199,21 @@ TEST_CASE("sequence_pool: bad arguments are refused", "[sequence_pool][bad]") {
     using batches::refusal;
     LoDTensor<std::int32_t> const ids({1, 2}, Lod{{0, 2}});
     LoDTensor<float> const rows{Tensor<float>{1, 2}};
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool(e, rows, Pool::sum); }, rows) == "x.lod().levels() is 0, expected at least 1");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, rows, rows, Pool::sum); }, rows) ==
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool(e, rows, Pooling::sum); }, rows) == "x.lod().levels() is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, rows, rows, Pooling::sum); }, rows) ==
           "x.lod().levels() is 0, expected at least 1");
-    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pool::sum, 0.5); }, ids) ==
+    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pooling::sum, 0.5); }, ids) ==
           "pad_value is 0.5, expected a whole number that the element type holds");
-    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pool::sum, 0x1p31); }, ids) ==
+    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pooling::sum, 0x1p31); }, ids) ==
           "pad_value is 2147483648, expected a whole number that the element type holds");
-    CHECK_NOTHROW(sequence_pool(ids, Pool::sum, -0x1p31));
-    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, static_cast<Pool>(7)); }, ids) ==
+    CHECK_NOTHROW(sequence_pool(ids, Pooling::sum, -0x1p31));
+    CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, static_cast<Pooling>(7)); }, ids) ==
           "pool is 7, expected one of sum, mean, sqrt, max, min, first, last");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, sample, Tensor<float>::zeros({2, 2}), Pool::max); }, sample) ==
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, sample, Tensor<float>::zeros({2, 2}), Pooling::max); }, sample) ==
           "out_grad.shape(0) is 2, expected 3");
-    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, sample, Tensor<float>::zeros({3, 1}), Pool::max); }, sample) ==
+    CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, sample, Tensor<float>::zeros({3, 1}), Pooling::max); }, sample) ==
           "out_grad.shape() is [3, 1], expected [3, 2]");
-    CHECK_THROWS_AS(sequence_pool(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0, 0}), Lod{{0}}), Pool::sum), ValueError);
+    CHECK_THROWS_AS(sequence_pool(Cpu{-1}, LoDTensor<float>(Tensor<float>::from_shape({0, 0}), Lod{{0}}), Pooling::sum), ValueError);
 }
 
 }  // namespace test_sequence_pool

@@ -16,7 +16,7 @@ constexpr VarSpec words = tensor_spec<std::int64_t>({UNK}, 1), label = tensor_sp
 constexpr VarSpec table = tensor_spec<float>({53'080, 64}), w = tensor_spec<float>({64, 45}), b = tensor_spec<float>({45});
 constexpr VarSpec rows = rowan::lookup_table_op::infer(table, words);
 static_assert(rows == tensor_spec<float>({UNK, 64}, 1));  // as many levels as the words have
-constexpr VarSpec pooled = rowan::sequence_pool_op::infer(rows, {rowan::Pool::mean});
+constexpr VarSpec pooled = rowan::sequence_pool_op::infer(rows, {rowan::Pooling::mean});
 static_assert(pooled == tensor_spec<float>({UNK, 64}));  // one less
 constexpr VarSpec scores = rowan::fc_op::infer(rowan::tanh_op::infer(pooled), w, b);
 static_assert(scores == tensor_spec<float>({UNK, 45}));
@@ -36,7 +36,7 @@ static_assert(rowan::adagrad_op::infer(table, table, table_grad).empty() && rowa
 static_assert(rowan::sum_op::infer(std::array{table_grad, table_grad}) == table_grad);
 static_assert(rowan::sum_op::infer(std::array{table_grad, table}) == table);  // dense if one of them is
 static_assert(rowan::scale_op::infer(table_grad, {.factor = 0.5}) == table_grad);
-static_assert(rowan::lookup_bag_op::infer(table, words) == pooled && rowan::lookup_bag_grad_op::infer(table, words, pooled) == table_grad);
+static_assert(rowan::embedding_bag_op::infer(table, words) == pooled && rowan::embedding_bag_grad_op::infer(table, words, pooled) == table_grad);
 
 // paragraphs of sentences of words: a level goes with each pool, and comes back where rows are repeated
 constexpr VarSpec deep = rowan::lookup_table_op::infer(table, tensor_spec<std::int32_t>({UNK}, 2));

@@ -36,7 +36,7 @@ template <class D>
 Model<D> build() {
     auto const ids = layer::data<std::int64_t, D>("words", {UNK}, 1);
     auto const rows = layer::embedding(ids, {.height = 20, .width = 6});
-    auto const predict = layer::fc(layer::tanh(layer::sequence_pool(rows, {rowan::Pool::mean})), {.output_size = 3});
+    auto const predict = layer::fc(layer::tanh(layer::sequence_pool(rows, {rowan::Pooling::mean})), {.output_size = 3});
     return {predict, layer::softmax_with_cross_entropy(predict, layer::data<std::int64_t, D>("label", {UNK}))};
 }
 

@@ -19,7 +19,7 @@ Model<D> classifier(layer::Var<float, D> const& state) {
 
 constexpr auto bag = []<class D>(std::type_identity<D>) {
     auto const ids = layer::data<std::int64_t, D>("words", {UNK}, 1);
-    return classifier<D>(layer::embedding_bag(ids, {.height = height, .width = 6, .name = "table"}, {.pool = rowan::Pool::mean}));
+    return classifier<D>(layer::embedding_bag(ids, {.height = height, .width = 6, .name = "table"}, {.pool = rowan::Pooling::mean}));
 };
 
 constexpr auto gru = []<class D>(std::type_identity<D>) {
@@ -43,7 +43,7 @@ constexpr auto lookup_in_step = []<class D>(std::type_identity<D>) {
             return layer::Step{now, now};
         },
         {.reverse = true});
-    return classifier<D>(layer::sequence_pool(states, {rowan::Pool::mean}));
+    return classifier<D>(layer::sequence_pool(states, {rowan::Pooling::mean}));
 };
 
 Feeds batch(std::vector<std::int64_t> const& lengths, unsigned seed) {
@@ -113,12 +113,12 @@ TEMPLATE_TEST_CASE("a loop over an array runs on a device", "[thrust][net]", ROW
         auto const y = layer::data<float, E>("y", {UNK, 3});
         auto const none = layer::create_array<float, E>({UNK, 3});
         auto const [i, state, all] = layer::while_loop(
-            std::tuple(layer::fill<std::int64_t, E>({1}, 0), x, none), [](auto i, auto, auto) { return layer::less(i, 4); },
+            std::tuple(layer::full<std::int64_t, E>({1}, 0), x, none), [](auto i, auto, auto) { return layer::less(i, 4); },
             [](auto i, auto state, auto all) {
                 auto const next = layer::tanh(layer::fc(state, {.output_size = 3}));
                 return std::tuple(layer::scale(i, 1, 1), next, layer::array_write(all, i, next));
             });
-        auto const last = layer::array_read(all, layer::fill<std::int64_t, E>({1}, 2));
+        auto const last = layer::array_read(all, layer::full<std::int64_t, E>({1}, 2));
         return Model<E>{state, layer::mse(layer::add(state, last), y)};
     };
     auto const one = [](std::size_t n, unsigned seed) {

@@ -1,4 +1,4 @@
-// tests/thrust/op_bags.cpp: lookup_bag and weighted_bag, and the operators on sequences, on devices: the bits of Cpu.
+// tests/thrust/op_bags.cpp: embedding_bag and weighted_embedding_bag, and the operators on sequences, on devices: the bits of Cpu.
 #include <rowan/thrust/op.hpp>
 
 #include "devices.hpp"
@@ -11,7 +11,7 @@
 namespace op_bags {
 
 using device::filled, device::late_refusal, device::positive, device::refusal, device::same_bits;
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pool, rowan::SelectedRows, rowan::Tensor, rowan::to_device, rowan::to_host;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::SelectedRows, rowan::Tensor, rowan::to_device, rowan::to_host;
 
 template <class T, class D>
 bool same_batch(LoDTensor<T, D> const& a, LoDTensor<T> const& b) {
@@ -40,12 +40,12 @@ void lookups() {
             auto const table_on = to_device<D>(table), weight_on = to_device<D>(weight), grad_on = to_device<D>(out_grad);
             auto const ids_on = to_device<D>(ids);
             LoDTensor<T, D> const grads_on(grad_on);
-            for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max}) {
-                CHECK(same_batch(rowan::lookup_bag_op::run(D{}, table_on, ids_on, {pool}), rowan::lookup_bag(Cpu{}, table, ids, {pool})));
-                CHECK(same_bits(rowan::lookup_bag_grad_op::run(D{}, table_on, ids_on, grads_on, {pool}), rowan::lookup_bag_grad(Cpu{}, table, ids, out_grad, {pool})));
-                CHECK(same_batch(rowan::weighted_bag_op::run(D{}, table_on, ids_on, weight_on, {pool}), rowan::lookup_bag(Cpu{}, table, ids, weight, {pool})));
-                auto const [rows, weights] = rowan::weighted_bag_grad_op::run(D{}, table_on, ids_on, weight_on, grads_on, {pool});
-                auto const [rows_want, weights_want] = rowan::lookup_bag_grad(Cpu{}, table, ids, weight, out_grad, {pool});
+            for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+                CHECK(same_batch(rowan::embedding_bag_op::run(D{}, table_on, ids_on, {pool}), rowan::embedding_bag(Cpu{}, table, ids, {pool})));
+                CHECK(same_bits(rowan::embedding_bag_grad_op::run(D{}, table_on, ids_on, grads_on, {pool}), rowan::embedding_bag_grad(Cpu{}, table, ids, out_grad, {pool})));
+                CHECK(same_batch(rowan::weighted_embedding_bag_op::run(D{}, table_on, ids_on, weight_on, {pool}), rowan::embedding_bag(Cpu{}, table, ids, weight, {pool})));
+                auto const [rows, weights] = rowan::weighted_embedding_bag_grad_op::run(D{}, table_on, ids_on, weight_on, grads_on, {pool});
+                auto const [rows_want, weights_want] = rowan::embedding_bag_grad(Cpu{}, table, ids, weight, out_grad, {pool});
                 CHECK(same_bits(rows, rows_want));
                 CHECK(same_bits(weights, weights_want));
             }
@@ -63,10 +63,10 @@ TEMPLATE_TEST_CASE("bags of ids on a device give what stands here", "[thrust][op
     using D = TestType;
     Tensor<float, D> const table{{1, 10}, {2, 20}, {4, 5}};
     auto const ids = to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}}));
-    auto const sums = rowan::lookup_bag(D{}, table, ids);
+    auto const sums = rowan::embedding_bag(D{}, table, ids);
     CHECK(sums.lod() == Lod{{0, 1, 2}});
-    CHECK(same_bits(rowan::lookup_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 2}, Lod{{0, 2, 2, 3}}))).value(), Tensor<float>{{3, 30}, {0, 0}, {4, 5}}));
-    CHECK(same_bits(rowan::lookup_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 2}, Lod{{0, 2}})), {Pool::max}).value(), Tensor<float>{{4, 10}}));
+    CHECK(same_bits(rowan::embedding_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 2}, Lod{{0, 2, 2, 3}}))).value(), Tensor<float>{{3, 30}, {0, 0}, {4, 5}}));
+    CHECK(same_bits(rowan::embedding_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 2}, Lod{{0, 2}})), {Pooling::max}).value(), Tensor<float>{{4, 10}}));
 }
 
 TEMPLATE_TEST_CASE("bags of ids on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
@@ -76,25 +76,25 @@ TEMPLATE_TEST_CASE("bags of ids on a device refuse what Cpu refuses", "[thrust][
     auto const batch = [](Tensor<std::int64_t> ids, Lod lod) { return to_device<D>(LoDTensor<std::int64_t>(std::move(ids), std::move(lod))); };
     auto const ids = batch({0, 1}, Lod{{0, 2}}), bad = batch({0, 2}, Lod{{0, 2}});
     Tensor<float, D> const weight{1, 1}, out_grad{{1, 2}};
-    CHECK_THROWS_AS(rowan::lookup_bag(D{}, table, batch({0}, Lod{})), ShapeError);
-    CHECK_THROWS_AS(rowan::lookup_bag(D{}, table, ids, {Pool::first}), ValueError);
-    CHECK_THROWS_AS(rowan::lookup_bag(D{}, table, ids, Tensor<float, D>{1}), ShapeError);
-    CHECK_THROWS_AS(rowan::lookup_bag_grad(D{}, table, ids, table), ShapeError);
+    CHECK_THROWS_AS(rowan::embedding_bag(D{}, table, batch({0}, Lod{})), ShapeError);
+    CHECK_THROWS_AS(rowan::embedding_bag(D{}, table, ids, {Pooling::first}), ValueError);
+    CHECK_THROWS_AS(rowan::embedding_bag(D{}, table, ids, Tensor<float, D>{1}), ShapeError);
+    CHECK_THROWS_AS(rowan::embedding_bag_grad(D{}, table, ids, table), ShapeError);
     std::string const text = "ids[1] = 2 is not in [0, 2)";
-    static_cast<void>(rowan::lookup_bag(D{}, table, bad));
+    static_cast<void>(rowan::embedding_bag(D{}, table, bad));
     CHECK(late_refusal(D{}) == text);
-    static_cast<void>(rowan::lookup_bag(D{}, table, bad, weight));
+    static_cast<void>(rowan::embedding_bag(D{}, table, bad, weight));
     CHECK(late_refusal(D{}) == text);
-    static_cast<void>(rowan::lookup_bag_grad(D{}, table, bad, out_grad));
+    static_cast<void>(rowan::embedding_bag_grad(D{}, table, bad, out_grad));
     CHECK(late_refusal(D{}) == text);
-    static_cast<void>(rowan::lookup_bag_grad(D{}, table, bad, weight, out_grad));
+    static_cast<void>(rowan::embedding_bag_grad(D{}, table, bad, weight, out_grad));
     CHECK(late_refusal(D{}) == text);
     for (std::int64_t const far : {std::int64_t{-1}, std::int64_t{1} << 40}) {
         auto const nowhere = batch({0, far}, Lod{{0, 2}});
-        for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max}) {
-            static_cast<void>(rowan::lookup_bag(D{}, table, nowhere, {pool}));
+        for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+            static_cast<void>(rowan::embedding_bag(D{}, table, nowhere, {pool}));
             CHECK(late_refusal(D{}) == "ids[1] = " + std::to_string(far) + " is not in [0, 2)");
-            static_cast<void>(rowan::lookup_bag_grad(D{}, table, nowhere, out_grad, {pool}));
+            static_cast<void>(rowan::embedding_bag_grad(D{}, table, nowhere, out_grad, {pool}));
             CHECK(late_refusal(D{}) == "ids[1] = " + std::to_string(far) + " is not in [0, 2)");
         }
     }
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("operators on sequences on a device have the bits of Cpu", "[
     using D = TestType;
     LoDTensor<float> const x(filled<float>({9, 3}, 1), Lod{{0, 2, 2, 9}});
     auto const x_on = to_device<D>(x);
-    for (Pool const pool : {Pool::sum, Pool::mean, Pool::sqrt, Pool::max, Pool::min, Pool::first, Pool::last}) {
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
         auto const want = rowan::sequence_pool_op::run(Cpu{}, x, {pool, -1});
         CHECK(same_batch(rowan::sequence_pool_op::run(D{}, x_on, {pool, -1}), want));
         CHECK(same_batch(rowan::sequence_pool_grad_op::run(D{}, x_on, to_device<D>(want), {pool, -1}), rowan::sequence_pool_grad_op::run(Cpu{}, x, want, {pool, -1})));

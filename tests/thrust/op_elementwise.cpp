@@ -54,7 +54,7 @@ struct ScaleGrad {
 struct FillLike {
     template <class D, class T>
     auto operator()(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const&) const {
-        return rowan::fill_like_op::run(exec, x, {7});
+        return rowan::full_like_op::run(exec, x, {7});
     }
 };
 struct Identity {
@@ -121,9 +121,9 @@ TEMPLATE_TEST_CASE("element-wise operators on a device give what stands here", "
     CHECK(same_bits(rowan::elementwise_mul(x, y), Tensor<float>{{5, -12}, {21, -32}}));
     CHECK(same_bits(rowan::relu(x), Tensor<float>{{1, 0}, {3, 0}}));
     CHECK(same_bits(rowan::scale(x, 2, 1), Tensor<float>{{3, -3}, {7, -7}}));
-    CHECK(same_bits(rowan::fill<float>(D{}, {2, 3}, 4.0), Tensor<float>{{4, 4, 4}, {4, 4, 4}}));
-    CHECK(same_bits((rowan::fill<std::int32_t, D>({2}, -3.0)), Tensor<std::int32_t>{-3, -3}));
-    CHECK(same_bits(rowan::fill_op<bool>::run(D{}, {{2}, 1}), Tensor<bool>{true, true}));
+    CHECK(same_bits(rowan::full<float>(D{}, {2, 3}, 4.0), Tensor<float>{{4, 4, 4}, {4, 4, 4}}));
+    CHECK(same_bits((rowan::full<std::int32_t, D>({2}, -3.0)), Tensor<std::int32_t>{-3, -3}));
+    CHECK(same_bits(rowan::full_op<bool>::run(D{}, {{2}, 1}), Tensor<bool>{true, true}));
     auto const alias = rowan::identity_op::run(D{}, x);
     CHECK(alias.data() == x.data());
 }
@@ -139,8 +139,8 @@ TEMPLATE_TEST_CASE("element-wise operators on a device refuse what Cpu refuses",
     CHECK_THROWS_AS(rowan::sigmoid_grad(x, y), ShapeError);
     CHECK_THROWS_AS(rowan::relu_grad(x, y), ShapeError);
     CHECK_THROWS_AS(rowan::scale(Tensor<std::int32_t, D>{1}, 0.5), ValueError);
-    CHECK_THROWS_AS(rowan::fill<float>(D{}, {rowan::UNK}, 1.0), ShapeError);
-    CHECK_THROWS_AS(rowan::fill<std::uint8_t>(D{}, {1}, 256.0), ValueError);
+    CHECK_THROWS_AS(rowan::full<float>(D{}, {rowan::UNK}, 1.0), ShapeError);
+    CHECK_THROWS_AS(rowan::full<std::uint8_t>(D{}, {1}, 256.0), ValueError);
 }
 
 }  // namespace op_elementwise

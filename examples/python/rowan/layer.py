@@ -1,5 +1,5 @@
 # rowan.layer: layers, made of variables and operators of the default scope.
-from rowan_cpp import UNK, AdaGrad, Adam, Momentum, Pool, Reduction, Sgd, rnn
+from rowan_cpp import UNK, AdaGrad, Adam, Momentum, Pooling, Reduction, Sgd, rnn
 import rowan_cpp as cpp
 
 
@@ -59,6 +59,6 @@ def embedding(ids, height, width, padding_id=None):
     return apply("lookup_table", table, ids, padding_id=padding_id)
 
 
-def sequence_pool(x, pool=Pool.sum, pad_value=0.0):
+def sequence_pool(x, pool=Pooling.sum, pad_value=0.0):
     """A row for each sequence."""
     return apply("sequence_pool", x, pool=pool, pad_value=pad_value)

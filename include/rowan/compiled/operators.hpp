@@ -1,9 +1,9 @@
 // rowan/compiled/operators.hpp: compile_operators, for the sources of the compiled library alone.
 #pragma once
 
-#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/builtin_ops.hpp>
-#include <rowan/op/fill.hpp>
+#include <rowan/op/full.hpp>
 
 #include <cstdint>
 #include <type_traits>
@@ -11,25 +11,25 @@
 
 namespace rowan::inline v0::detail {
 
-using Codes = std::vector<op_code const*>;
+using Codes = std::vector<op_kernel const*>;
 
 template <class Op, class... T>
-void compile_code(Codes& codes, type_list<T...>) {
-    if constexpr (level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask) codes.push_back(&code_of<Op, Cpu, T...>::value);
+void compile_kernel(Codes& codes, type_list<T...>) {
+    if constexpr (level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask) codes.push_back(&kernel_of<Op, Cpu, T...>::value);
 }
 
 template <class E, class Op>
 void compile_operator(Codes& codes) {
     using inputs = typename Op::inputs;
     if constexpr (is_variadic<Op, Cpu, E>) {
-        codes.push_back(&code_of<Op, Cpu, E>::value);
+        codes.push_back(&kernel_of<Op, Cpu, E>::value);
     } else {
         using plain = typename input_types<inputs, E, E>::type;
         using with_int64 = typename input_types<inputs, E, std::int64_t>::type;
         using with_int32 = typename input_types<inputs, E, std::int32_t>::type;
-        if constexpr (has_one_type<Op>) compile_code<Op>(codes, plain{});
-        if constexpr (!std::is_same_v<with_int64, plain>) compile_code<Op>(codes, with_int64{});
-        if constexpr (!std::is_same_v<with_int32, plain>) compile_code<Op>(codes, with_int32{});
+        if constexpr (has_one_type<Op>) compile_kernel<Op>(codes, plain{});
+        if constexpr (!std::is_same_v<with_int64, plain>) compile_kernel<Op>(codes, with_int64{});
+        if constexpr (!std::is_same_v<with_int32, plain>) compile_kernel<Op>(codes, with_int32{});
     }
 }
 

@@ -12,7 +12,7 @@ namespace rowan::inline v0::detail {
 
 template <class... Op>
 Codes compile_sources(type_list<Op...>) {
-    return {&code_of<Op, Cpu>::value...};
+    return {&kernel_of<Op, Cpu>::value...};
 }
 [[gnu::used]] static Codes operators_of_no_inputs() { return compile_sources(compiled_sources{}); }
 

@@ -16,7 +16,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION std::string describe(Operator const& op) {
-    std::string text(op.code->name);
+    std::string text(op.kernel->name);
     char const* comma = "(";
     for (Variable const* v : op.inputs) text.append(std::exchange(comma, ", ")).append(v->name());
     return text.append(op.inputs.empty() ? "()" : ")");
@@ -74,11 +74,11 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
         out.clear();
         for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
         for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
-        if (op.code->in_place && may_take(i, *op.inputs[0])) {
+        if (op.kernel->in_place && may_take(i, *op.inputs[0])) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.code->run(device, in, out, op.attributes.get(), op.levels_from); });
+        run_named(op, [&] { op.kernel->run(device, in, out, op.attributes.get(), op.levels_from); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }
@@ -99,7 +99,7 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     };
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
-        text << "  op" << i << " [shape=ellipse, label=\"" << op.code->name << "\"];\n";
+        text << "  op" << i << " [shape=ellipse, label=\"" << op.kernel->name << "\"];\n";
         for (Variable const* v : op.inputs) {
             show(*v);
             text << "  \"" << v->name() << "\" -> op" << i << ";\n";

@@ -3,7 +3,7 @@
 
 #include <rowan/graph/detail/rnn_run.hpp>
 #include <rowan/graph/detail/step_net.hpp>
-#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/sequence/step_map.hpp>
 
@@ -78,19 +78,19 @@ inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->boots();
 }
 
-inline constexpr op_code rnn_grad_code{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+inline constexpr op_kernel rnn_grad_kernel{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
                                        &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 1},
                                                     grad_slot{grad_slot::grad_of_output, 0}};
 inline constexpr std::array<grad_slot, 1> rnn_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array<rule_code, 1> rnn_rules{rule_code{&rnn_grad_code, rnn_reads, rnn_writes}};
+inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kernel, rnn_reads, rnn_writes}};
 
 }  // namespace detail
 
 /// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
 /// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
-inline constexpr op_code rnn_code{"rnn",
+inline constexpr op_kernel rnn_kernel{"rnn",
                                   detail::rnn_inputs,
                                   detail::rnn_outputs,
                                   0,

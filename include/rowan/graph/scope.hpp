@@ -3,7 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
-#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
 
@@ -32,8 +32,8 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator between variables. It belongs to a scope.
 struct Operator {
-    op_code const* code = nullptr;           ///< what it runs
-    std::shared_ptr<void const> attributes;  ///< of the type that its code takes
+    op_kernel const* kernel = nullptr;           ///< what it runs
+    std::shared_ptr<void const> attributes;  ///< of the type that its kernel takes
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs, outputs;
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
@@ -41,15 +41,15 @@ struct Operator {
 
 /// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
 /// is to make it, a Device; none is Device{}.
-class FirstValue {
+class Initializer {
 public:
     /// Writes a first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    FirstValue() = default;  ///< none: the variable has no first value
+    Initializer() = default;  ///< none: the variable has no first value
     /// That function.
     template <class F>
-    requires(!std::same_as<F, FirstValue> && std::constructible_from<Function, F>) FirstValue(F make)
+    requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
         : make_(std::move(make)) {}
 
     explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
@@ -84,7 +84,7 @@ public:
 
     /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
     /// value that is read from a file.
-    FirstValue initialize;
+    Initializer initialize;
 
     /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
     void (*bring)(Value&, void const* device, bool own) = nullptr;
@@ -156,10 +156,10 @@ public:
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
-        return new_op(code_of<Op, Device, T...>::value, std::move(inputs),
+        return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_code const& code, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
+    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
     /// Makes `v`, which nothing writes yet, result i of an operator.
     /// errors   GraphError if something writes it

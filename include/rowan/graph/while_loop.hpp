@@ -1,7 +1,7 @@
 // rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
 #pragma once
 
-#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/loop_net.hpp>
 #include <rowan/graph/net.hpp>
@@ -53,18 +53,18 @@ std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* a
 inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
 inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
 inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
-inline constexpr op_code while_grad_code =
+inline constexpr op_kernel while_grad_kernel =
     whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
 inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
                                         grad_slot{grad_slot::grad_of_output, 0}};
 inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array while_rules{rule_code{&while_grad_code, while_reads, while_writes}};
+inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_reads, while_writes}};
 
 }  // namespace detail
 
 /// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
 /// of every iteration.
-inline constexpr op_code while_code = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
+inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0

@@ -41,7 +41,7 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        run_named(o, [&] { o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 

@@ -1,7 +1,7 @@
 // rowan/io/from_program.hpp: from_program, a net made from a program that a file held.
 #pragma once
 
-#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/operator_maker.hpp>
@@ -109,8 +109,8 @@ private:
         auto const fit = [](std::vector<OpDesc::Var> const& slots, std::span<std::string_view const> known) {
             return std::ranges::equal(slots, known, {}, &OpDesc::Var::parameter);
         };
-        if (names.size() != made.outputs.size() || made.inputs != inputs || !fit(op.inputs, made.code->inputs) ||
-            !fit(op.outputs, made.code->outputs))
+        if (names.size() != made.outputs.size() || made.inputs != inputs || !fit(op.inputs, made.kernel->inputs) ||
+            !fit(op.outputs, made.kernel->outputs))
             throw GraphError(std::string("operator ").append(op.type).append(" has other inputs or outputs"));
         for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i], *made.outputs[i]);
     }
@@ -223,13 +223,13 @@ Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables co
                            read_attribute<Dims>(op, "dims"), read_attribute<std::size_t>(op, "lod_level")};
         return with_element(
             "array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
-                return scope.new_op(array_code<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
+                return scope.new_op(array_kernels<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
             });
     }
     expect_inputs(op, inputs, 1);
     return with_element(op.type, inputs[0]->spec().dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
-        using code = array_code<E, Device>;
-        for (op_code const* c : {&code::read, &code::write, &code::stack, &code::unstack, &code::size}) {
+        using kernels = array_kernels<E, Device>;
+        for (op_kernel const* c : {&kernels::read, &kernels::write, &kernels::stack, &kernels::unstack, &kernels::size}) {
             if (c->name != op.type) continue;
             if (inputs.size() != c->inputs.size())
                 throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));

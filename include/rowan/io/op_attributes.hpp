@@ -29,7 +29,7 @@ template <class E>
 inline constexpr std::int32_t enumerators = 0;
 /// Of the pools.
 template <>
-inline constexpr std::int32_t enumerators<Pool> = 7;
+inline constexpr std::int32_t enumerators<Pooling> = 7;
 /// Of the reductions.
 template <>
 inline constexpr std::int32_t enumerators<Reduction> = 3;

@@ -1,12 +1,12 @@
 // rowan/io/operator_maker.hpp: make_operator, the operator that a descriptor names, with the kernel for the element types of its inputs.
 #pragma once
 
-#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/op/cast.hpp>
-#include <rowan/op/fill.hpp>
+#include <rowan/op/full.hpp>
 #include <rowan/op/forward_ops.hpp>
 
 #include <algorithm>
@@ -35,9 +35,9 @@ public:
     static Operator& make(OpDesc const& op, Variables const& inputs) {
         Operator* made = nullptr;
         (..., make_of<cast_op<T>, true>(op, inputs, made));
-        (..., make_of<fill_op<T>, true>(op, inputs, made));
+        (..., make_of<full_op<T>, true>(op, inputs, made));
         make_of<cast_op<std::int64_t>, true>(op, inputs, made);
-        make_of<fill_op<std::int64_t>, true>(op, inputs, made);
+        make_of<full_op<std::int64_t>, true>(op, inputs, made);
         if (made == nullptr) Ops::dispatch(op.type, [&](auto tag) { make_of<decltype(tag), false>(op, inputs, made); });
         if (made == nullptr) {
             std::string kinds;
@@ -53,53 +53,53 @@ private:
     static void make_of(OpDesc const& op, Variables const& inputs, Operator*& made) {
         if (made != nullptr || (named && op.type != Op::name)) return;
         auto const attributes = std::make_shared<attributes_of<Op> const>(read_attributes<attributes_of<Op>>(op));
-        op_code const* code = nullptr;
+        op_kernel const* kernel = nullptr;
         if constexpr (Op::inputs::size == 0) {
-            if (inputs.empty()) code = &code_of<Op, Device>::value;
+            if (inputs.empty()) kernel = &kernel_of<Op, Device>::value;
         } else {
-            (..., try_element<Op, T>(inputs, code));
+            (..., try_element<Op, T>(inputs, kernel));
             if constexpr (takes_integers<Op> || named) {
-                try_element<Op, std::int64_t>(inputs, code);
-                try_element<Op, std::int32_t>(inputs, code);
+                try_element<Op, std::int64_t>(inputs, kernel);
+                try_element<Op, std::int32_t>(inputs, kernel);
             }
-            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(inputs, code);
+            if constexpr (takes_truth_values<Op> || named) try_element<Op, bool>(inputs, kernel);
         }
-        if (code != nullptr) made = &default_scope().new_op(*code, inputs, attributes);
+        if (kernel != nullptr) made = &default_scope().new_op(*kernel, inputs, attributes);
     }
 
     // The code for elements of E where an operator has no other ones, its ids int64, int32 or of E, too.
     template <class Op, class E>
-    static void try_element(Variables const& inputs, op_code const*& code) {
+    static void try_element(Variables const& inputs, op_kernel const*& kernel) {
         if constexpr (is_variadic<Op, Device, E>) {
-            if (!inputs.empty() && all_of<E>(inputs)) code = &code_of<Op, Device, E>::value;
+            if (!inputs.empty() && all_of<E>(inputs)) kernel = &kernel_of<Op, Device, E>::value;
         } else {
-            try_index<Op, E, E>(inputs, code);
-            try_index<Op, E, std::int64_t>(inputs, code);
-            try_index<Op, E, std::int32_t>(inputs, code);
+            try_index<Op, E, E>(inputs, kernel);
+            try_index<Op, E, std::int64_t>(inputs, kernel);
+            try_index<Op, E, std::int32_t>(inputs, kernel);
         }
     }
 
     template <class Op, class E, class I>
-    static void try_index(Variables const& inputs, op_code const*& code) {
+    static void try_index(Variables const& inputs, op_kernel const*& kernel) {
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
             constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // y may have any elements
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> : any_index || levels_only) {
                 try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
-                                                 I, E>...>(inputs, code);
+                                                 I, E>...>(inputs, kernel);
             }
         }(std::type_identity<typename Op::inputs>{});
     }
 
     template <class Op, class... E>
-    static void try_types(Variables const& inputs, op_code const*& code) {
+    static void try_types(Variables const& inputs, op_kernel const*& kernel) {
         if constexpr (has_kernel<Op, Device, E...>) {
             constexpr std::array<std::int32_t, sizeof...(E)> wires{dtype<E>::wire...};
-            if (code != nullptr || inputs.size() != wires.size()) return;
+            if (kernel != nullptr || inputs.size() != wires.size()) return;
             for (std::size_t i = 0; i < wires.size(); ++i) {
                 if (inputs[i]->spec().dtype != wires[i] || inputs[i]->spec().type != VarType::LOD_TENSOR) return;
             }
-            code = &code_of<Op, Device, E...>::value;
+            kernel = &kernel_of<Op, Device, E...>::value;
         }
     }
 

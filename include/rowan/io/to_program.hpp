@@ -1,15 +1,15 @@
 // rowan/io/to_program.hpp: to_program, a net as a program that a file can hold.
 #pragma once
 
-#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/rnn.hpp>
 #include <rowan/graph/scope.hpp>
 #include <rowan/graph/while_loop.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/io/program_desc.hpp>
-#include <rowan/op/fill.hpp>
 #include <rowan/op/forward_ops.hpp>
+#include <rowan/op/full.hpp>
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ private:
 
     void add_operators(std::int32_t block, std::span<Operator* const> order) {
         for (Operator const* op : order) {
-            OpDesc desc{.type = std::string(op->code->name)};
+            OpDesc desc{.type = std::string(op->kernel->name)};
             auto const list = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
                 std::vector<OpDesc::Var> held;
                 for (std::size_t k = 0; k < slots.size(); ++k) {
@@ -89,8 +89,8 @@ private:
                 return held;
             };
             for (Variable const* v : op->outputs) declare(block, *v);
-            desc.inputs = list(op->inputs, op->code->inputs);
-            desc.outputs = list(op->outputs, op->code->outputs);
+            desc.inputs = list(op->inputs, op->kernel->inputs);
+            desc.outputs = list(op->outputs, op->kernel->outputs);
             desc.attrs = attributes(block, *op);
             program_.blocks[static_cast<std::size_t>(block)].ops.push_back(std::move(desc));
         }
@@ -98,17 +98,17 @@ private:
 
     std::vector<Attribute> attributes(std::int32_t block, Operator const& op) {
         void const* const a = op.attributes.get();
-        if (op.code == &rnn_code) return rnn(block, *static_cast<RnnBlock const*>(a));
-        if (op.code == &while_code) return loop(block, *static_cast<WhileBlock const*>(a));
-        if (op.code->name == "array_create") return slots(*static_cast<VarSpec const*>(a));
-        if (op.code->name.starts_with("array_")) return {};
-        if (std::ranges::find(Ops::names, op.code->name) ==
+        if (op.kernel == &rnn_kernel) return rnn(block, *static_cast<RnnBlock const*>(a));
+        if (op.kernel == &while_kernel) return loop(block, *static_cast<WhileBlock const*>(a));
+        if (op.kernel->name == "array_create") return slots(*static_cast<VarSpec const*>(a));
+        if (op.kernel->name.starts_with("array_")) return {};
+        if (std::ranges::find(Ops::names, op.kernel->name) ==
             Ops::names.end()) {  // those that are made for an element type
-            if (op.code->name.starts_with(cast_family::name)) return {};
-            if (op.code->name.starts_with(fill_family::name))
+            if (op.kernel->name.starts_with(cast_family::name)) return {};
+            if (op.kernel->name.starts_with(full_family::name))
                 return describe_attributes(*static_cast<ConstantOptions const*>(a));
         }
-        return Ops::dispatch(op.code->name, [&](auto tag) {
+        return Ops::dispatch(op.kernel->name, [&](auto tag) {
             return describe_attributes(*static_cast<attributes_of<decltype(tag)> const*>(a));
         });
     }

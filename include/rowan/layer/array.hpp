@@ -1,7 +1,7 @@
 // rowan/layer/array.hpp: Array, a TensorArray that a net computes with, and the layers that read and write it.
 #pragma once
 
-#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/layer/var.hpp>
 
 #include <cstddef>
@@ -36,7 +36,7 @@ private:
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_code<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
 /// Slot `index` of the array.
@@ -45,8 +45,8 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 /// cost     O(1), and on a device a wait for the index: an alias of the slot
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Var<T, Device>(*default_scope().new_op(code::read, {&*array, &*index}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
 }
 
 /// The array with x in slot `index`; it grows as needed.
@@ -57,8 +57,8 @@ Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Devic
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(code::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(kernels::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
 }
 
 /// The number of slots.
@@ -67,8 +67,8 @@ Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, De
 /// cost     O(1)
 template <class T, class Device>
 Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Var<std::int64_t, Device>(*default_scope().new_op(code::size, {&*array}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
 }
 
 /// All slots as one tensor. See TensorArray::stack.
@@ -77,9 +77,9 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
 /// cost     one read and one write of every element
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
-    using code = rowan::detail::array_code<T, Device>;
+    using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(*default_scope().new_op(code::stack, {&*array}, spec).outputs[0]);
+    return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
 }
 
 /// The parts of a tensor along its first dim. See TensorArray::unstack.
@@ -88,8 +88,8 @@ Var<T, Device> stack(Array<T, Device> const& array) {
 /// cost     one read and one write of every element
 template <class T, class Device>
 Array<T, Device> unstack(Var<T, Device> const& x) {
-    using code = rowan::detail::array_code<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(code::unstack, {&*x}, nullptr).outputs[0]);
+    using kernels = rowan::detail::array_kernels<T, Device>;
+    return Array<T, Device>(*default_scope().new_op(kernels::unstack, {&*x}, nullptr).outputs[0]);
 }
 
 }  // namespace rowan::inline v0::layer

@@ -3,7 +3,7 @@
 
 #include <rowan/layer/var.hpp>
 #include <rowan/op/compare.hpp>
-#include <rowan/op/fill_like.hpp>
+#include <rowan/op/full_like.hpp>
 
 namespace rowan::inline v0::layer {
 
@@ -42,27 +42,27 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
 /// cost     as with two values, and one write of a value like x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
-    return less(x, apply<fill_like_op>({y}, x));
+    return less(x, apply<full_like_op>({y}, x));
 }
 /// x <= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> less_equal(Var<T, Device> const& x, double y) {
-    return less_equal(x, apply<fill_like_op>({y}, x));
+    return less_equal(x, apply<full_like_op>({y}, x));
 }
 /// x > y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater(Var<T, Device> const& x, double y) {
-    return greater(x, apply<fill_like_op>({y}, x));
+    return greater(x, apply<full_like_op>({y}, x));
 }
 /// x >= y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> greater_equal(Var<T, Device> const& x, double y) {
-    return greater_equal(x, apply<fill_like_op>({y}, x));
+    return greater_equal(x, apply<full_like_op>({y}, x));
 }
 /// x == y, as layer::less.
 template <class T, class Device>
 Var<bool, Device> equal(Var<T, Device> const& x, double y) {
-    return equal(x, apply<fill_like_op>({y}, x));
+    return equal(x, apply<full_like_op>({y}, x));
 }
 
 /// Are both true? As layer::less, of truth values.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <rowan/layer/parameter.hpp>
-#include <rowan/op/lookup_bag.hpp>
+#include <rowan/op/embedding_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
-#include <rowan/op/weighted_bag.hpp>
+#include <rowan/op/weighted_embedding_bag.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -46,25 +46,25 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
 /// A row for each sequence of ids: the sum, mean, … of its rows.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
-///          rowan::lookup_bag
-/// cost     as rowan::lookup_bag, when the net runs
+///          rowan::embedding_bag
+/// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
-    return apply<lookup_bag_op>(options, table, ids);
+    return apply<embedding_bag_op>(options, table, ids);
 }
 template <class T = float, class I, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& options, BagOptions const& bag) {
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::lookup_bag; weights have a gradient, too.
+/// The same with a weight for each id, see rowan::embedding_bag; weights have a gradient, too.
 /// shapes   weight [n]
 /// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
 /// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
-    return apply<weighted_bag_op>(options, table, ids, weight);
+    return apply<weighted_embedding_bag_op>(options, table, ids, weight);
 }
 
 ROWAN_TEMPLATE(Var<float> embedding(Var<std::int64_t> const&, Var<float> const&, LookupOptions const&))

@@ -1,7 +1,7 @@
 // rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with parameters of its own.
 #pragma once
 
-#include <rowan/layer/detail/cell_layer.hpp>
+#include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/op/gru_unit.hpp>
 
 namespace rowan::inline v0::layer {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/layer/concat.hpp>
-#include <rowan/layer/detail/cell_layer.hpp>
+#include <rowan/layer/detail/recurrent_cell.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/split.hpp>
 #include <rowan/op/lstm_unit.hpp>

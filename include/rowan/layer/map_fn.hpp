@@ -4,7 +4,7 @@
 #include <rowan/layer/array.hpp>
 #include <rowan/layer/compare.hpp>
 #include <rowan/layer/elementwise.hpp>
-#include <rowan/layer/fill.hpp>
+#include <rowan/layer/full.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
 
@@ -45,9 +45,9 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     auto const slot =
         std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
     Array<R, Device> const none(
-        *default_scope().new_op(rowan::detail::array_code<R, Device>::create, {}, slot).outputs[0]);
+        *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
     auto const made = while_loop(
-        std::tuple(fill<std::int64_t, Device>({1}, 0), none),
+        std::tuple(full<std::int64_t, Device>({1}, 0), none),
         [&](Index const& i, auto const&) { return less(i, size); },
         [&](Index const& i, Array<R, Device> const& results) {
             Var<R, Device> const y = f(array_read(array, i));

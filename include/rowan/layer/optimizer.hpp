@@ -167,7 +167,7 @@ private:
     static void check_shape(Variable const& param, Variable const& gradient);
 
     template <class T, class S, class Op, std::size_t... state>
-    static op_code const& code_for(std::index_sequence<state...>);
+    static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
 };
@@ -230,9 +230,9 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     inputs.push_back(g.gradient);
     add_none(zeros<T>(rows_of_none));
     auto const attributes = std::make_shared<typename O::op::attributes>(o.options());
-    op_code const& code = code_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
+    op_kernel const& kernel = kernel_for<T, S, typename O::op>(std::make_index_sequence<O::op::updates::size - 1>{});
     update.has_rate = requires { attributes->learning_rate = 1.0; };
-    update.prepare = [=, &code](std::int64_t step, double factor) {
+    update.prepare = [=, &kernel](std::int64_t step, double factor) {
         if constexpr (requires { attributes->step = step; }) attributes->step = step;
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = o.options().learning_rate * factor;
@@ -240,10 +240,10 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        code.run(&exec, in, {}, attributes.get(), -1);
+        kernel.run(&exec, in, {}, attributes.get(), -1);
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
-    update.op = &scope.new_op(code, std::move(inputs), attributes);
+    update.op = &scope.new_op(kernel, std::move(inputs), attributes);
     return update;
 }
 
@@ -266,8 +266,8 @@ void OptimizerOn<Device>::check_shape(Variable const& param, Variable const& gra
 
 template <class Device>
 template <class T, class S, class Op, std::size_t... state>
-op_code const& OptimizerOn<Device>::code_for(std::index_sequence<state...>) {
-    return code_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
+op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) {
+    return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
 /// That of the host.

@@ -176,7 +176,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
         }
     };
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    Operator& op = outside.new_op(rnn_code, std::move(inputs), block);
+    Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);

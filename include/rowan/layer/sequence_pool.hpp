@@ -17,12 +17,12 @@ Var<T, Device> sequence_pool(Var<T, Device> const& x, SequencePoolOptions const&
 /// The first row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_first(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pool::first});
+    return sequence_pool(x, {Pooling::first});
 }
 /// The last row of each sequence, as layer::sequence_pool.
 template <class T, class Device>
 Var<T, Device> sequence_last(Var<T, Device> const& x) {
-    return sequence_pool(x, {Pool::last});
+    return sequence_pool(x, {Pooling::last});
 }
 
 }  // namespace rowan::inline v0::layer

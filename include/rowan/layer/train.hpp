@@ -3,7 +3,7 @@
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
-#include <rowan/layer/detail/run_feeds.hpp>
+#include <rowan/layer/detail/trainer.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/optimizer.hpp>

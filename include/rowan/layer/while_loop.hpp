@@ -76,7 +76,7 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     };
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    return outside.new_op(while_code, std::move(inputs), block);
+    return outside.new_op(while_kernel, std::move(inputs), block);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -88,7 +88,7 @@ namespace rowan::inline v0::layer {
 /// in one stays row-sparse.
 ///
 ///     auto [i, x] = layer::while_loop(
-///         std::tuple(layer::fill<std::int64_t>({1}, 0), x0),
+///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
 ///         [](auto i, auto) { return layer::less(i, 10); },
 ///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
 ///

@@ -30,10 +30,10 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
 
 /// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
 template <class D>
-struct RightRows;
+struct CorrectShare;
 
 template <>
-struct RightRows<Cpu> {
+struct CorrectShare<Cpu> {
     template <class T, class I>
     static void share(Cpu exec, std::size_t n, std::size_t classes, T const* x, I const* label, double* out) {
         std::atomic<std::size_t> right{0};
@@ -64,7 +64,7 @@ Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
     detail::ElementLoops<D>::check(exec, x, label);
     detail::ElementLoops<D>::check_ids(exec, "label", label, static_cast<std::int64_t>(classes));
     auto share = detail::new_tensor<double>(exec, {1});
-    detail::RightRows<D>::share(exec, n, classes, x.data(), label.data(), share.data());
+    detail::CorrectShare<D>::share(exec, n, classes, x.data(), label.data(), share.data());
     return share;
 }
 

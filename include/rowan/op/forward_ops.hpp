@@ -13,16 +13,16 @@ namespace rowan::inline v0 {
 /// the element types: `forward_ops::with<my_op>` has one of the user's, too.
 using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
-             elementwise_mul_op, equal_op, fc_op, fill_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
-             logical_and_op, logical_not_op, logical_or_op, lookup_bag_op, lookup_table_op, lstm_unit_op, mse_op,
+             elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
+             logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
              mul_nt_op, mul_op, mul_tn_op, negate_op, relu_op, scale_op, sequence_expand_op, sequence_pool_op,
              sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
-             weighted_bag_op>;
+             weighted_embedding_bag_op>;
 
 /// Does a program have this operator also for integers, such as the counter of a loop?
 template <class Op>
 inline constexpr bool takes_integers =
-    registry<add_op, concat_op, elementwise_mul_op, equal_op, fill_like_op, identity_op, less_equal_op, less_op,
+    registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
              negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
 /// And for truth values?

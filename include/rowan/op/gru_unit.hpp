@@ -1,7 +1,7 @@
 // rowan/op/gru_unit.hpp: gru_unit, one step of a gated recurrent unit.
 #pragma once
 
-#include <rowan/op/detail/cell.hpp>
+#include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/fc.hpp>
 
 #include <array>
@@ -81,7 +81,7 @@ struct GruGradStep {
 template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& h_prev,
                                                 Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_cell(3, x, h_prev, w);
+    detail::check_recurrent_cell(3, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::ElementLoops<D>::check(exec, x);
     auto const hidden = fc(exec, h_prev, w, b);
@@ -160,7 +160,7 @@ struct gru_unit_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {
-        detail::infer_cell(3, x, h_prev, w, b);
+        detail::infer_recurrent_cell(3, x, h_prev, w, b);
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];
         saved.dims[1] = h_prev.dims[1] == UNK ? UNK : 4 * h_prev.dims[1];

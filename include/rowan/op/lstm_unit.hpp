@@ -1,7 +1,7 @@
 // rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory.
 #pragma once
 
-#include <rowan/op/detail/cell.hpp>
+#include <rowan/op/detail/recurrent_cell.hpp>
 #include <rowan/op/fc.hpp>
 
 #include <array>
@@ -92,7 +92,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Tensor<T, D> const& x,
                                                                Tensor<T, D> const& h_prev, Tensor<T, D> const& c_prev,
                                                                Tensor<T, D> const& w, Tensor<T, D> const& b) {
-    detail::check_cell(4, x, h_prev, w);
+    detail::check_recurrent_cell(4, x, h_prev, w);
     std::size_t const n = h_prev.shape(0), size = h_prev.shape(1);
     detail::check_rows_like("c_prev", c_prev, n, size);
     detail::ElementLoops<D>::check(exec, x, c_prev);
@@ -161,7 +161,7 @@ struct lstm_unit_op {
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
-        detail::infer_cell(4, x, h_prev, w, b);
+        detail::infer_recurrent_cell(4, x, h_prev, w, b);
         static_cast<void>(spec::same_dims("lstm_unit: c_prev", c_prev, h_prev));
         VarSpec h = x, saved = x;
         h.dims[1] = h_prev.dims[1];

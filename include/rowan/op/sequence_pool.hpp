@@ -13,7 +13,7 @@ namespace rowan::inline v0 {
 
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pool pool = Pool::sum;  ///< what becomes of the rows of a sequence
+    Pooling pool = Pooling::sum;  ///< what becomes of the rows of a sequence
     double pad_value = 0;   ///< the row of an empty sequence
 
     static constexpr auto fields =

@@ -6,7 +6,7 @@
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/op/concat.hpp>
-#include <rowan/op/detail/pieces.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>

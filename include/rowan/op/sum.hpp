@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/op/detail/pieces.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/sparse/gather.hpp>

@@ -21,29 +21,29 @@
 namespace rowan::inline v0 {
 
 /// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
-enum class Pool : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
+enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
 
-inline void check_pool(Pool pool) {
-    if (pool < Pool::sum || pool > Pool::last)
+inline void check_pool(Pooling pool) {
+    if (pool < Pooling::sum || pool > Pooling::last)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
 /// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
 template <class S, class From, class To>
-void divide(Pool pool, std::size_t length, std::size_t width, From const* from, To* to) {
+void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     auto const n = static_cast<double>(length);
-    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
+    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
     if constexpr (std::integral<S>) {
         auto const quotient = [&](S x) {
             using Wide = std::common_type_t<S, std::int64_t>;
-            return pool == Pool::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
+            return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
                                       : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
         };
         map_lanes<S>(quotient, width, from, to);
     } else {
-        double const divisor = pool == Pool::mean ? n : std::sqrt(n);
+        double const divisor = pool == Pooling::mean ? n : std::sqrt(n);
         map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
                      from, to);
     }
@@ -100,11 +100,11 @@ struct SequencePool;
 template <>
 struct SequencePool<Cpu> {
     template <class T>
-    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pool pool,
+    static void pool(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows, Pooling pool,
                      T padding, T* out) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            bool const sums = pool == Pool::sum || pool == Pool::mean || pool == Pool::sqrt;
+            bool const sums = pool == Pooling::sum || pool == Pooling::mean || pool == Pooling::sqrt;
             std::size_t const longest = longest_of(offsets, s, end);
             RunningRows positions(offsets[s], offsets[end], sums ? longest : 0);
             BlockSum<T, S> sum(rows, width, longest);
@@ -118,10 +118,10 @@ struct SequencePool<Cpu> {
                 } else if (sums) {
                     auto const window = positions.from(offsets[s], n);
                     detail::divide<S>(pool, n, width, sum(window.data(), n, window.size() - n), to);
-                } else if (pool == Pool::first || pool == Pool::last) {
-                    std::copy_n(pool == Pool::first ? first : first + (n - 1) * width, width, to);
+                } else if (pool == Pooling::first || pool == Pooling::last) {
+                    std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {
-                    pool == Pool::max ? detail::column_extremes<true>(first, n, width, best.data())
+                    pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
                                       : detail::column_extremes<false>(first, n, width, best.data());
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                 }
@@ -131,7 +131,7 @@ struct SequencePool<Cpu> {
 
     template <class T>
     static void grad(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
-                     T const* out_grad, Pool pool, T* x_grad) {
+                     T const* out_grad, Pooling pool, T* x_grad) {
         using S = sum_t<T>;
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
             for (; s < end; ++s) {
@@ -140,13 +140,13 @@ struct SequencePool<Cpu> {
                 std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
                 T const* const g = out_grad + s * width;
                 T* const to = x_grad + begin;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     detail::extreme_grad<true>(rows + begin, n, width, g, to);
-                } else if (pool == Pool::min) {
+                } else if (pool == Pooling::min) {
                     detail::extreme_grad<false>(rows + begin, n, width, g, to);
-                } else if (pool == Pool::first || pool == Pool::last) {
+                } else if (pool == Pooling::first || pool == Pooling::last) {
                     std::fill_n(to, n * width, zero<T>());
-                    std::copy_n(g, width, pool == Pool::first ? to : to + (n - 1) * width);
+                    std::copy_n(g, width, pool == Pooling::first ? to : to + (n - 1) * width);
                 } else {
                     detail::divide<S>(pool, n, width, g, to);
                     detail::repeat(static_cast<T const*>(to), width, n - 1, to + width);
@@ -165,7 +165,7 @@ struct SequencePool<Cpu> {
 /// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
 /// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
 template <class T, device D>
-LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool, double pad_value = 0) {
+LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     T const padding = detail::checked_number<T>("pad_value", pad_value);
@@ -184,7 +184,7 @@ LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pool pool
 /// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
 template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
-                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pool pool) {
+                                   std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
     detail::check_sequences(exec, "x", x);
     detail::check_pool(pool);
     auto const offsets = detail::last_level(x.lod());
@@ -197,12 +197,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 }
 
 template <class T, class Device>
-LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pool pool, double pad_value = 0) {
+LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
     return sequence_pool(Device{}, x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
-                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pool pool) {
+                                        std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
     return sequence_pool_grad(Device{}, x, out_grad, pool);
 }
 

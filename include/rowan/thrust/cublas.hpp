@@ -62,7 +62,7 @@ struct ProductElement {
     Factor<T> a, b;
     T* out;
     std::size_t k;
-    Divisor columns;
+    FastDivmod columns;
     bool add;
 
     ROWAN_HD void operator()(std::size_t at) const {
@@ -97,7 +97,7 @@ struct Products<Cuda> {
                 });
             };
             if (k == 0) {
-                launch(exec, m * n, ProductElement<T>{a, b, out, k, Divisor(n), add});
+                launch(exec, m * n, ProductElement<T>{a, b, out, k, FastDivmod(n), add});
             } else if constexpr (std::is_same_v<T, float>) {
                 call(1.0F, add ? 1.0F : 0.0F, cublasSgemm_64);
             } else if constexpr (std::is_same_v<T, double>) {
@@ -114,7 +114,7 @@ struct Products<Cuda> {
                      });
             }
         } else {
-            launch(exec, m * n, ProductElement<T>{a, b, out, k, Divisor(n), add});
+            launch(exec, m * n, ProductElement<T>{a, b, out, k, FastDivmod(n), add});
         }
     }
 };

@@ -1,10 +1,10 @@
 // rowan/graph/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
 #pragma once
 
-#include <rowan/graph/detail/array_code.hpp>
+#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/fill_like.hpp>
+#include <rowan/op/full_like.hpp>
 #include <rowan/op/sum.hpp>
 
 #include <algorithm>
@@ -77,7 +77,7 @@ void GradientMaker<T, Device>::spread(std::span<Operator* const> order) {
 
 template <class T, class Device>
 Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
-    return *scope_.new_op<fill_like_op, Device, T>({&like}, {value}).outputs[0];
+    return *scope_.new_op<full_like_op, Device, T>({&like}, {value}).outputs[0];
 }
 
 template <class T, class Device>
@@ -87,7 +87,7 @@ Variable* GradientMaker<T, Device>::gradient(Variable& v) {
     auto& parts = found->second;
     if (parts.size() > 1) {
         bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {(arrays ? scope_.new_op(array_sum_code, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
+        parts = {(arrays ? scope_.new_op(array_sum_kernel, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
                      .outputs[0]};
     }
     return parts[0];
@@ -104,13 +104,13 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     std::vector<Variable*> out_grads;
     for (Variable* const v : op.outputs) out_grads.push_back(gradient(*v));
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
-    std::size_t const slots_in = op.code->inputs.size(), slots_out = op.code->outputs.size();
+    std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
     std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
     auto const needed = needed_rules(op);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;
-        rule_code const& rule = op.code->rules[k];
+        grad_kernel const& rule = op.kernel->rules[k];
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) {
             reads.insert(reads.end(), held.begin(), held.end());
@@ -155,7 +155,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         if (!wanted_.contains(op.inputs[i])) continue;
         if (in_grads[i] == nullptr) {
             throw GraphError(std::string("operator ")
-                                 .append(op.code->name)
+                                 .append(op.kernel->name)
                                  .append(" has no gradient for its input ")
                                  .append(describe(*op.inputs[i]))
                                  .append(", on which ")
@@ -170,16 +170,16 @@ template <class T, class Device>
 Variable& GradientMaker<T, Device>::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
-    return *scope_.new_op(nothing_code, {&like}, nullptr).outputs[0];
+    return *scope_.new_op(nothing_kernel, {&like}, nullptr).outputs[0];
 }
 
 template <class T, class Device>
 std::vector<bool> GradientMaker<T, Device>::needed_rules(Operator const& op) const {
-    auto const rules = op.code->rules;
+    auto const rules = op.kernel->rules;
     std::vector<bool> needed(rules.size(), false);
     auto const wanted = [&](grad_slot const& slot) {
         if (slot.kind != grad_slot::grad_of_input) return false;
-        auto const held = in_slot(op.inputs, op.code->inputs.size(), slot.index);
+        auto const held = in_slot(op.inputs, op.kernel->inputs.size(), slot.index);
         return std::ranges::any_of(held, [&](Variable const* v) { return wanted_.contains(v); });
     };
     for (std::size_t k = rules.size(); k-- > 0;) {

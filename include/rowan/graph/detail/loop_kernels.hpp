@@ -2,8 +2,8 @@
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
-#include <rowan/graph/op_code.hpp>
-#include <rowan/op/fill_like.hpp>
+#include <rowan/graph/op_kernel.hpp>
+#include <rowan/op/full_like.hpp>
 #include <rowan/op/sum.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace rowan::inline v0::detail {
 struct LoopKernels {
     Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
     Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
-    op_code const *sum, *fill_like;
+    op_kernel const *sum, *full_like;
 
     /// Those of elements of T.
     template <class T, class Device>
@@ -44,8 +44,8 @@ struct LoopKernels {
             value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
             return value;
         };
-        kernels.sum = &code_of<sum_op, Device, T>::value;
-        kernels.fill_like = &code_of<fill_like_op, Device, T>::value;
+        kernels.sum = &kernel_of<sum_op, Device, T>::value;
+        kernels.full_like = &kernel_of<full_like_op, Device, T>::value;
         return kernels;
     }
 

@@ -11,8 +11,8 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
-    FillOptions const options{0};
-    fill_like->run(device, in, out, &options, -1);
+    FullLikeOptions const options{0};
+    full_like->run(device, in, out, &options, -1);
     return zeros;
 }
 

@@ -83,7 +83,7 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
     }
     for (Op& op : back) {
         Place const first = op.in.empty() ? Place{} : op.in[0];
-        op.in_place = op.op->code->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
+        op.in_place = op.op->kernel->in_place && first.kind == Place::backward && reads[first.number] == 1 &&
                       !results.contains(first.number);
     }
     for (State& s : states) {
@@ -102,7 +102,7 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
                     if (p.kind == Place::forward && live.insert(p.number).second) op.dies.push_back(p.number);
                 }
             }
-            op.in_place = op.op->code->in_place && op.in[0].kind == Place::forward &&
+            op.in_place = op.op->kernel->in_place && op.in[0].kind == Place::forward &&
                           std::ranges::find(op.dies, op.in[0].number) != op.dies.end() &&
                           std::ranges::count(op.op->inputs, op.op->inputs[0]) == 1;
         }

@@ -1,7 +1,7 @@
 // rowan/graph/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
 #pragma once
 
-#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/op/gradients.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 

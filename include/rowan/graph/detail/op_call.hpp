@@ -237,7 +237,7 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
 }
 
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_code(std::span<VarSpec const> in, void const* attributes) {
+std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     auto const result = [&] {
         if constexpr (!variadic) {

@@ -55,7 +55,7 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.code->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+                o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
@@ -198,7 +198,7 @@ ROWAN_FUNCTION void RnnRun::run_step(StepOp const& op, std::size_t t) {
 
 ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexError const& e, std::size_t first,
                                                      std::size_t rows) const {
-    auto const slots = op.op->code->inputs;
+    auto const slots = op.op->kernel->inputs;
     auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
     if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return e.position();
     std::size_t size = 1;

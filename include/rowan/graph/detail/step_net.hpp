@@ -130,7 +130,7 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (op.code->row_inputs != 0 ? fits(op, false) : op.code->row_wise(op.attributes.get()));
+        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
     // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?

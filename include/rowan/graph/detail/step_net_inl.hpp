@@ -65,7 +65,7 @@ ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_s
 ROWAN_FUNCTION void StepNet::add_summands(Variable const& g, std::unordered_set<Variable const*>& all) {
     all.insert(&g);
     for (Operator const* op : g.writers()) {
-        if (op->code->name != sum_op::name) continue;
+        if (op->kernel->name != sum_op::name) continue;
         for (Variable const* v : op->inputs) add_summands(*v, all);
     }
 }
@@ -85,7 +85,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->code->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (any && op->kernel->row_output(op->attributes.get(), i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -122,9 +122,9 @@ ROWAN_FUNCTION bool StepNet::reads_rows(Operator const& op) const {
 }
 
 ROWAN_FUNCTION bool StepNet::fits(Operator const& op, bool may_sum) const {
-    if (op.code->sums_rows && !may_sum) return false;
+    if (op.kernel->sums_rows && !may_sum) return false;
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
-        bool const takes_rows = (op.code->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
+        bool const takes_rows = (op.kernel->row_inputs >> std::min<std::size_t>(i, 31) & 1) != 0;
         if (rows_.contains(op.inputs[i]) != takes_rows || of_a_step_.contains(op.inputs[i])) return false;
     }
     return reads_rows(op);

@@ -31,9 +31,9 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
             bool inside = false;
             for (Visit const& v : path) {
                 inside = inside || v.op == op;
-                if (inside) text.append(v.op->code->name).append(" -> ");
+                if (inside) text.append(v.op->kernel->name).append(" -> ");
             }
-            throw GraphError(text.append(op->code->name));
+            throw GraphError(text.append(op->kernel->name));
         }
     };
     auto const finish = [&] {
@@ -84,8 +84,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
         }
     }
     for (Operator const* op : order) {
-        std::string prefix(op->code->name);
-        prefix.append("_").append(std::to_string(count[op->code->name]++)).append(".");
+        std::string prefix(op->kernel->name);
+        prefix.append("_").append(std::to_string(count[op->kernel->name]++)).append(".");
         auto const name = [&](std::vector<Variable*> const& variables, std::span<std::string_view const> slots) {
             for (std::size_t k = 0; k < slots.size() && !variables.empty(); ++k) {
                 std::string base = prefix;
@@ -99,8 +99,8 @@ ROWAN_FUNCTION std::vector<std::pair<Variable*, std::string>> names_of(std::span
                 }
             }
         };
-        name(op->inputs, op->code->inputs);
-        name(op->outputs, op->code->outputs);
+        name(op->inputs, op->kernel->inputs);
+        name(op->outputs, op->kernel->outputs);
     }
     return names;
 }

@@ -17,7 +17,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
         bool inside = false;
         for (std::size_t i = 0; i < op->inputs.size(); ++i) {
             Variable* const v = op->inputs[i];
-            bool const is_memory = i == 0 && op->code->in_step != nullptr;
+            bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
                 throw GraphError("layer::add_to: the memory is that of another recurrent layer");
             if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
@@ -29,7 +29,7 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
-        if (op->code == &rnn_code)
+        if (op->kernel == &rnn_kernel)
             throw GraphError(
                 "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
         order_.push_back(op);
@@ -49,7 +49,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
         for (Operator const* op : order_) {
             std::vector<VarSpec> in;
             for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-            auto const made = op->code->infer(in, op->attributes.get());
+            auto const made = op->kernel->infer(in, op->attributes.get());
             for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
@@ -78,8 +78,8 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
             v->set_width(*v, in[0]->spec().dims[in[0]->spec().dims.size() - 1]);
             v->set_width = nullptr;
         }
-        op_code const& code = op->code->in_step != nullptr ? *op->code->in_step : *op->code;
-        Operator const& copy = default_scope().new_op(code, std::move(in), op->attributes);
+        op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
+        Operator const& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
         for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
     }
     std::vector<Variable*> after;

@@ -22,9 +22,9 @@ namespace rowan::inline v0::detail {
 /// What is asked of a lookup, on any device: the ids themselves last.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
-                Pool pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::lookup_bag: integers are no table to train");
-    if (pool != Pool::sum && pool != Pool::mean && pool != Pool::sqrt && pool != Pool::max)
+                Pooling pool) {
+    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: integers are no table to train");
+    if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
     if (ids.value().dimension() != 1) throw ShapeError("ids rank", std::to_string(ids.value().dimension()), "1");
@@ -33,7 +33,7 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
 
-/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/lookup_bag.hpp.
+/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
 struct BagLookups;
 
@@ -44,7 +44,7 @@ public:
     using S = sum_t<T>;
 
     template <class I>
-    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pool pool)
+    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pooling pool)
         : table_(table.data()), width_(table.row_size()), weight_(weight), pool_(pool), offsets_(last_level(ids.lod())),
           ids_(ids.value().data(), ids.value().data() + ids.value().size()) {}
 
@@ -62,13 +62,13 @@ public:
     /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
-        if (pool_ != Pool::mean && pool_ != Pool::sqrt) return constant<S>(1.0);
+        if (pool_ != Pooling::mean && pool_ != Pooling::sqrt) return constant<S>(1.0);
         if (!weighted())
-            return constant<S>(pool_ == Pool::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
+            return constant<S>(pool_ == Pooling::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
         S sum = constant<S>(0.0);
         for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
-            sum = plus(sum, pool_ == Pool::mean ? weight(i) : product(weight(i), weight(i)));
-        return pool_ == Pool::mean ? sum : square_root(sum);
+            sum = plus(sum, pool_ == Pooling::mean ? weight(i) : product(weight(i), weight(i)));
+        return pool_ == Pooling::mean ? sum : square_root(sum);
     }
 
     /// For each column the position in the bag of its largest weighted row, the first of equals.
@@ -89,7 +89,7 @@ private:
     T const* table_;
     std::size_t width_;
     T const* weight_;
-    Pool pool_;
+    Pooling pool_;
     std::span<std::int64_t const> offsets_;
     Buffer<std::int64_t> ids_;
 };
@@ -98,7 +98,7 @@ template <>
 struct BagLookups<Cpu> {
     template <class T, class I>
     static LoDTensor<T> lookup(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                               Pool pool) {
+                               Pooling pool) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
@@ -109,7 +109,7 @@ struct BagLookups<Cpu> {
         for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
             std::size_t const longest = longest_of(bags.offsets(), bag, end);
             BlockSum<T, S> sum(bags.table(), width, longest);
-            ScratchRows<S> scratch(bags.weighted() && pool != Pool::max ? longest : 0, width);
+            ScratchRows<S> scratch(bags.weighted() && pool != Pooling::max ? longest : 0, width);
             Buffer<S> best(width);
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
@@ -117,7 +117,7 @@ struct BagLookups<Cpu> {
                 T* const to = out.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     bags.largest(bag, best, position);
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                     continue;
@@ -144,7 +144,7 @@ struct BagLookups<Cpu> {
     /// One row of gradient for each id, and where it is asked for the gradient of each weight.
     template <class T, class I>
     static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
-                                Tensor<T> const& out_grad, Pool pool, Tensor<T>* weight_grad) {
+                                Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
         Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
@@ -162,7 +162,7 @@ struct BagLookups<Cpu> {
                 T const* const g = out_grad.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
-                if (pool == Pool::max) {
+                if (pool == Pooling::max) {
                     bags.largest(bag, best, position);
                     for (std::size_t k = 0; k < width; ++k) {
                         std::size_t const i = first + position[k];
@@ -189,8 +189,8 @@ struct BagLookups<Cpu> {
                 }
                 for (std::size_t i = first; i < first + n; ++i) {
                     S grad = constant<S>(0.0);
-                    S const slope = pool == Pool::mean   ? constant<S>(1.0)
-                                    : pool == Pool::sqrt ? bags.weight(i) / divisor
+                    S const slope = pool == Pooling::mean   ? constant<S>(1.0)
+                                    : pool == Pooling::sqrt ? bags.weight(i) / divisor
                                                          : constant<S>(0.0);
                     for (std::size_t k = 0; k < width; ++k) {
                         S const x = dtype<T>::widen(bags.row(i)[k]);

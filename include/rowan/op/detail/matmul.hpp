@@ -6,7 +6,7 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/detail/on_device.hpp>
-#include <rowan/op/detail/product.hpp>
+#include <rowan/op/detail/gemm.hpp>
 
 #include <algorithm>
 #include <cstddef>

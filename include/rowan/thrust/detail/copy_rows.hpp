@@ -25,7 +25,7 @@ template <class W, class Source, class Target>
 struct CopyWord {
     W const* from;
     W* to;
-    Divisor words;  // per row
+    FastDivmod words;  // per row
     Source source;
     Target target;
 
@@ -75,7 +75,7 @@ void copy_device_rows(D const& exec, std::size_t n, std::size_t bytes, void cons
     if (n == 0 || bytes == 0) return;
     with_word(bytes, from, to, [&]<class W>() {
         std::size_t const words = bytes / sizeof(W);
-        CopyWord<W, Source, Target> const copy{static_cast<W const*>(from), static_cast<W*>(to), Divisor(words), source,
+        CopyWord<W, Source, Target> const copy{static_cast<W const*>(from), static_cast<W*>(to), FastDivmod(words), source,
                                                target};
         always ? launch_always(exec, n * words, copy) : launch(exec, n * words, copy);
     });

@@ -63,7 +63,7 @@ struct zip_chunk<S, N, Map, To, A, B> {
 template <class S, class Step>
 struct StepElement {
     Step step;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const row = width.quotient(k);
@@ -74,7 +74,7 @@ struct StepElement {
 template <class F>
 struct ElementOfRow {
     F f;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const row = width.quotient(k);
@@ -126,7 +126,7 @@ struct ElementLoops<ThrustDevice<System>> {
 
     template <class F>
     static void each_element(Device const& exec, std::size_t rows, std::size_t width, F const& f) {
-        if (width != 0) launch(exec, rows * width, ElementOfRow<F>{f, Divisor(width)});
+        if (width != 0) launch(exec, rows * width, ElementOfRow<F>{f, FastDivmod(width)});
     }
 
     template <class T, class F>
@@ -142,7 +142,7 @@ struct ElementLoops<ThrustDevice<System>> {
 
     template <class S, class Step>
     static void each_of_rows(Device const& exec, std::size_t rows, std::size_t width, std::size_t, Step const& step) {
-        if (width != 0) launch(exec, rows * width, StepElement<S, Step>{step, Divisor(width)});
+        if (width != 0) launch(exec, rows * width, StepElement<S, Step>{step, FastDivmod(width)});
     }
 };
 

@@ -10,11 +10,11 @@
 namespace rowan::inline v0::detail {
 
 /// k / by and k % by. A division of 64-bit numbers takes as long as a read from the cache, so it is avoided.
-struct Divisor {
+struct FastDivmod {
     std::size_t by;
     int shift;  // by == 1 << shift, or -1
 
-    explicit Divisor(std::size_t divisor)
+    explicit FastDivmod(std::size_t divisor)
         : by(divisor), shift(std::has_single_bit(divisor) ? std::countr_zero(divisor) : -1) {}
 
     ROWAN_HD std::size_t quotient(std::size_t k) const {

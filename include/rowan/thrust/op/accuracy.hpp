@@ -57,7 +57,7 @@ struct StoreShare {
 };
 
 template <class System>
-struct RightRows<ThrustDevice<System>> {
+struct CorrectShare<ThrustDevice<System>> {
     template <class T, class I>
     static void share(ThrustDevice<System> const& exec, std::size_t n, std::size_t classes, T const* x, I const* label,
                       double* out) {

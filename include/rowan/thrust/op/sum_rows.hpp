@@ -16,7 +16,7 @@ struct SumRowBlock {
     From const* from;
     To* to;
     std::size_t n;
-    Divisor lanes;  // threads per row
+    FastDivmod lanes;  // threads per row
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const block = lanes.quotient(k);
@@ -61,7 +61,7 @@ private:
     static void sum_in_chunks(Device const& exec, std::size_t n, std::size_t width, T const* x, T* out) {
         using S = sum_t<T>;
         std::size_t const blocks = (n + block_size - 1) / block_size, more = (blocks + block_size - 1) / block_size;
-        Divisor const lanes(width / N);
+        FastDivmod const lanes(width / N);
         if (blocks == 1) return launch(exec, lanes.by, SumRowBlock<S, N, T, T>{x, out, n, lanes});
         DeviceStorage<S, System> const first(exec, blocks * width), second(exec, blocks == more ? 0 : more * width);
         launch(exec, blocks * lanes.by, SumRowBlock<S, N, T, S>{x, first.data(), n, lanes});

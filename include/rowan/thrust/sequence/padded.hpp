@@ -18,7 +18,7 @@ struct RowInPlace {
     std::int64_t const* offsets;
     std::int64_t const* lines;  // of the sequences, ascending
     std::size_t sequences;
-    Divisor longest;
+    FastDivmod longest;
 
     ROWAN_HD std::int64_t operator()(std::size_t place) const {
         std::size_t const line = longest.quotient(place);
@@ -32,7 +32,7 @@ struct RowInPlace {
 template <class T, int N>
 struct PadChunk {
     RowInPlace at;
-    Divisor lanes;  // chunks of a row
+    FastDivmod lanes;  // chunks of a row
     T const* rows;
     T padding;
     T* out;
@@ -66,15 +66,15 @@ struct Padding<ThrustDevice<System>> {
         std::vector<std::int64_t> numbers(to.offsets.begin(), to.offsets.end());
         for (std::size_t const line : to.lines) numbers.push_back(static_cast<std::int64_t>(line));
         OnDevice<std::int64_t, Exec> const uploaded(exec, numbers);
-        RowInPlace const at{uploaded.data(), uploaded.data() + to.offsets.size(), to.lines.size(), Divisor(to.longest)};
+        RowInPlace const at{uploaded.data(), uploaded.data() + to.offsets.size(), to.lines.size(), FastDivmod(to.longest)};
         std::size_t const places = to.places * to.longest;
         launch(exec, places, MarkPresent{at, mask});
         if (width == 0) return;
         if (in_chunks(width, rows, static_cast<T const*>(out))) {
             std::size_t const lanes = width / chunk_size;
-            launch(exec, places * lanes, PadChunk<T, chunk_size>{at, Divisor(lanes), rows, padding, out});
+            launch(exec, places * lanes, PadChunk<T, chunk_size>{at, FastDivmod(lanes), rows, padding, out});
         } else {
-            launch(exec, places * width, PadChunk<T, 1>{at, Divisor(width), rows, padding, out});
+            launch(exec, places * width, PadChunk<T, 1>{at, FastDivmod(width), rows, padding, out});
         }
     }
 };

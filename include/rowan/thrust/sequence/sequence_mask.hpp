@@ -19,7 +19,7 @@ namespace detail {
 template <class I>
 struct MarkPlace {
     I const* lengths;
-    Divisor width;
+    FastDivmod width;
     bool* mask;
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const i = width.quotient(k);
@@ -50,7 +50,7 @@ Tensor<bool, ThrustDevice<System>> sequence_mask(ThrustDevice<System> const& exe
     detail::check_on_device(exec, checked);
     if (width == 0) return mask;
     checked.visit([&]<class I>(I const* list) {
-        detail::launch(exec, mask.size(), detail::MarkPlace<I>{list, detail::Divisor(width), mask.data()});
+        detail::launch(exec, mask.size(), detail::MarkPlace<I>{list, detail::FastDivmod(width), mask.data()});
     });
     return mask;
 }

@@ -18,15 +18,15 @@ namespace rowan::inline v0::detail {
 
 /// As `divide`, of one number.
 template <class S>
-ROWAN_HD S divided(Pool pool, std::size_t length, S const& x) {
-    if ((pool != Pool::mean && pool != Pool::sqrt) || length == 1) return x;
+ROWAN_HD S divided(Pooling pool, std::size_t length, S const& x) {
+    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return x;
     auto const n = static_cast<double>(length);
     if constexpr (std::integral<S>) {
         using Wide = std::common_type_t<S, std::int64_t>;
-        if (pool == Pool::mean) return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
+        if (pool == Pooling::mean) return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
         return static_cast<S>(quotient(static_cast<double>(x), square_root(n)));
     } else {
-        return quotient(x, constant<S>(pool == Pool::mean ? n : square_root(n)));
+        return quotient(x, constant<S>(pool == Pooling::mean ? n : square_root(n)));
     }
 }
 
@@ -34,7 +34,7 @@ ROWAN_HD S divided(Pool pool, std::size_t length, S const& x) {
 template <class T>
 struct StorePooled {
     StoreTotal<T> store;
-    Pool pool;
+    Pooling pool;
 
     template <class S, int N>
     ROWAN_HD void operator()(std::size_t sequence, std::size_t length, std::size_t column, Chunk<S, N> sum) const {
@@ -116,7 +116,7 @@ inline SumTree sequence_sums(std::span<std::int64_t const> offsets) {
 template <class T>
 struct TakeEnd {
     std::int64_t const* offsets;
-    Divisor width;
+    FastDivmod width;
     T const* rows;
     T* to;
     T padding;
@@ -135,18 +135,18 @@ template <class T>
 struct SpreadGrad {
     std::int64_t const* offsets;
     std::size_t sequences;
-    Divisor width;
+    FastDivmod width;
     T const* out_grad;
     T* to;
-    Pool pool;
+    Pooling pool;
 
     ROWAN_HD void operator()(std::size_t k) const {
         using S = sum_t<T>;
         std::size_t const row = width.quotient(k);
         std::size_t const s = find_block(offsets, sequences, row);
         T const* const g = out_grad + s * width.by + k - row * width.by;
-        if (pool == Pool::first || pool == Pool::last) {
-            std::int64_t const end = pool == Pool::first ? offsets[s] : offsets[s + 1] - 1;
+        if (pool == Pooling::first || pool == Pooling::last) {
+            std::int64_t const end = pool == Pooling::first ? offsets[s] : offsets[s + 1] - 1;
             to[k] = static_cast<std::int64_t>(row) == end ? *g : dtype<T>::narrow(S{});
         } else {
             store(divided(pool, static_cast<std::size_t>(offsets[s + 1] - offsets[s]), load<S>(g)), to + k);
@@ -160,15 +160,15 @@ struct SequencePool<ThrustDevice<System>> {
 
     template <class T>
     static void pool(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
-                     Pool pool, T padding, T* out) {
+                     Pooling pool, T padding, T* out) {
         if (width == 0 || offsets.size() == 1) return;
-        if (pool == Pool::first || pool == Pool::last) {
+        if (pool == Pooling::first || pool == Pooling::last) {
             OnDevice<std::int64_t, Exec> const ends(exec, offsets);
             launch(exec, (offsets.size() - 1) * width,
-                   TakeEnd<T>{ends.data(), Divisor(width), rows, out, padding, pool == Pool::last});
-        } else if (pool == Pool::max) {
+                   TakeEnd<T>{ends.data(), FastDivmod(width), rows, out, padding, pool == Pooling::last});
+        } else if (pool == Pooling::max) {
             extremes<true>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
-        } else if (pool == Pool::min) {
+        } else if (pool == Pooling::min) {
             extremes<false>(exec, offsets, width, rows, StoreExtreme<T>{out, width, padding});
         } else {
             sequence_sums(offsets).run(exec, width, AddRows<T>{rows, width, nullptr},
@@ -179,18 +179,18 @@ struct SequencePool<ThrustDevice<System>> {
 
     template <class T>
     static void grad(Exec const& exec, std::span<std::int64_t const> offsets, std::size_t width, T const* rows,
-                     T const* out_grad, Pool pool, T* x_grad) {
+                     T const* out_grad, Pooling pool, T* x_grad) {
         std::size_t const size = static_cast<std::size_t>(offsets.back()) * width;
         if (size == 0) return;
-        if (pool == Pool::max || pool == Pool::min) {
+        if (pool == Pooling::max || pool == Pooling::min) {
             launch(exec, size, FillWith<T>{x_grad, zero<T>()});
             ScatterExtreme<T> const scatter{out_grad, x_grad, width};
-            pool == Pool::max ? extremes<true>(exec, offsets, width, rows, scatter)
+            pool == Pooling::max ? extremes<true>(exec, offsets, width, rows, scatter)
                               : extremes<false>(exec, offsets, width, rows, scatter);
         } else {
             OnDevice<std::int64_t, Exec> const begins(exec, offsets);
             launch(exec, size,
-                   SpreadGrad<T>{begins.data(), offsets.size() - 1, Divisor(width), out_grad, x_grad, pool});
+                   SpreadGrad<T>{begins.data(), offsets.size() - 1, FastDivmod(width), out_grad, x_grad, pool});
         }
     }
 

@@ -15,7 +15,7 @@ namespace rowan::inline v0::detail {
 struct SequenceElement {
     std::int64_t const* offsets;
     std::size_t sequences;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD std::size_t column_of(std::size_t k) const {
         std::size_t const row = width.quotient(k);
@@ -110,7 +110,7 @@ struct SequenceSoftmax<ThrustDevice<System>> {
         auto const tree = sequence_sums(offsets);
         OnDevice<std::int64_t, Exec> const begins(exec, offsets);
         OnDevice<S, Exec> const totals(exec, (offsets.size() - 1) * width), computed(exec, size);
-        SequenceElement const at{begins.data(), offsets.size() - 1, Divisor(width)};
+        SequenceElement const at{begins.data(), offsets.size() - 1, FastDivmod(width)};
         KeepTotal<S> const keep{totals.data(), width};
         tree.run_chunks<1>(exec, width, ExtremeRows<true, T>{rows, width}, keep);
         launch(exec, size, ShiftedExp<T, S>{at, rows, totals.data(), computed.data()});
@@ -133,7 +133,7 @@ struct SequenceSoftmax<ThrustDevice<System>> {
                                    in_chunks(width, static_cast<S const*>(computed.data())));
         launch(exec, size,
                SoftmaxGrad<T, S>{
-                   {begins.data(), offsets.size() - 1, Divisor(width)}, out, out_grad, totals.data(), x_grad});
+                   {begins.data(), offsets.size() - 1, FastDivmod(width)}, out, out_grad, totals.data(), x_grad});
     }
 };
 

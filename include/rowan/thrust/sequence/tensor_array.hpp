@@ -38,7 +38,7 @@ struct Accumulation<ThrustDevice<System>> {
 template <class T>
 struct StackElement {
     T const* const* parts;
-    Divisor n, inner;
+    FastDivmod n, inner;
     T* to;
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const r = inner.quotient(k), outer = n.quotient(r);
@@ -50,7 +50,7 @@ template <class T>
 struct UnstackElement {
     T const* from;
     std::size_t n;
-    Divisor outer, inner;
+    FastDivmod outer, inner;
     T* to;
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const r = inner.quotient(k), part = outer.quotient(r);
@@ -73,13 +73,13 @@ struct Stacking<ThrustDevice<System>> {
                 [=](std::size_t r) { return to + r * inner; });
         }
         OnDevice<T const*, Exec> const parts(exec, data);
-        launch(exec, outer * n * inner, StackElement<T>{parts.data(), Divisor(n), Divisor(inner), to});
+        launch(exec, outer * n * inner, StackElement<T>{parts.data(), FastDivmod(n), FastDivmod(inner), to});
     }
 
     template <class T>
     static void unstack(Exec const& exec, T const* from, std::size_t n, std::size_t outer, std::size_t inner, T* to) {
         if (outer * n * inner == 0) return;
-        launch(exec, outer * n * inner, UnstackElement<T>{from, n, Divisor(outer), Divisor(inner), to});
+        launch(exec, outer * n * inner, UnstackElement<T>{from, n, FastDivmod(outer), FastDivmod(inner), to});
     }
 
     template <class T>

@@ -18,11 +18,11 @@ namespace detail {
 
 /// Is there a large one among the elements of row k / lanes that are so many apart, from k % lanes on?
 template <class T>
-struct LookForLarge {
+struct FindLarge {
     is_large<T> large;
     T const* x;
     std::size_t width;
-    Divisor lanes;
+    FastDivmod lanes;
     bool* found;
 
     ROWAN_HD void operator()(std::size_t k) const {
@@ -60,7 +60,7 @@ SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exe
     std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));  // neighbours read neighbours
     detail::DeviceStorage<bool, System> const found(exec, n * lanes);
     detail::launch_always(exec, n * lanes,
-                          detail::LookForLarge<T>{large, dense.data(), width, detail::Divisor(lanes), found.data()});
+                          detail::FindLarge<T>{large, dense.data(), width, detail::FastDivmod(lanes), found.data()});
     auto rows = detail::kept_of(exec, n, detail::HasLarge{found.data(), lanes});
     auto value = detail::rows_at(exec, dense, rows);
     return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);

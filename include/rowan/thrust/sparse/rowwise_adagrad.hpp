@@ -37,7 +37,7 @@ struct RowwiseStep {
     rowwise_adagrad_formula formula;
     S const* parts;
     P* param;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const i = width.quotient(k);
@@ -87,7 +87,7 @@ private:
         launch(exec, n * 16, SquareParts<G, S>{rows, parts.data()});
         launch(exec, n, RowwiseMoment<G, S, M>{rows, formula, parts.data(), moment.data()});
         launch(exec, n * rows.width,
-               RowwiseStep<G, S, P>{rows, formula, parts.data(), param.data(), Divisor(rows.width)});
+               RowwiseStep<G, S, P>{rows, formula, parts.data(), param.data(), FastDivmod(rows.width)});
     }
 };
 

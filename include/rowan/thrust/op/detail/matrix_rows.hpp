@@ -48,7 +48,7 @@ template <class T>
 struct ExponentialAt {
     T const* x;
     sum_t<T> const* greatest;
-    Divisor classes;
+    FastDivmod classes;
 
     ROWAN_HD sum_t<T> operator()(std::size_t i) const {
         using S = sum_t<T>;
@@ -91,7 +91,7 @@ struct SoftmaxGradElement {
     T const *y, *g;
     S const* dots;
     T* to;
-    Divisor classes;
+    FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
         store(product(load<S>(y + i), S(load<S>(g + i) - dots[classes.quotient(i)])), to + i);
@@ -105,7 +105,7 @@ struct LabelGradElement {
     I const* label;
     Grads grads;
     T* to;
-    Divisor classes;
+    FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
         std::size_t const row = classes.quotient(i);
@@ -136,7 +136,7 @@ struct MatrixRows<ThrustDevice<System>> {
             launch(exec, n * 16, LargestPart<T>{x, parts.data(), classes});
             launch(exec, n, LargestOfParts<S>{parts.data(), greatest.data()});
         }
-        ExponentialAt<T> const e{x, greatest.data(), Divisor(classes)};
+        ExponentialAt<T> const e{x, greatest.data(), FastDivmod(classes)};
         sum_runs<S>(exec, n * classes, classes, e, KeepRowTotal<S, Loss>{greatest.data(), totals.data(), loss});
         launch(exec, n * classes, NormaliseElement<T>{e, totals.data(), to});
     }
@@ -146,14 +146,14 @@ struct MatrixRows<ThrustDevice<System>> {
         using S = sum_t<T>;
         DeviceStorage<S, System> const dots(exec, n);
         sum_runs<S>(exec, n * classes, classes, ProductAt<T>{y, g}, KeepNumber<S>{dots.data()});
-        launch(exec, n * classes, SoftmaxGradElement<T>{y, g, dots.data(), to, Divisor(classes)});
+        launch(exec, n * classes, SoftmaxGradElement<T>{y, g, dots.data(), to, FastDivmod(classes)});
     }
 
     template <class T, class I, class Grads>
     static void label_grad(Device const& exec, std::size_t n, std::size_t classes, T const* p, I const* label,
                            Grads const& grads, T* to) {
         if (classes != 0)
-            launch(exec, n * classes, LabelGradElement<T, I, Grads>{p, label, grads, to, Divisor(classes)});
+            launch(exec, n * classes, LabelGradElement<T, I, Grads>{p, label, grads, to, FastDivmod(classes)});
     }
 
     template <class S, class Term>

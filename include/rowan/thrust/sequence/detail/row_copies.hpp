@@ -41,7 +41,7 @@ ROWAN_HD W* place_at(std::int64_t address) {
 template <class W>
 struct CopyBlockWord {
     BlockTable table;
-    Divisor words;  // per row
+    FastDivmod words;  // per row
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const i = words.quotient(k);
@@ -55,7 +55,7 @@ struct CopyBlockWord {
 template <class W>
 struct PutBlockWord {
     BlockTable table;
-    Divisor words;
+    FastDivmod words;
     std::int64_t const* index;
     W* to;
 
@@ -134,7 +134,7 @@ struct RowCopies<ThrustDevice<System>> {
         with_word(bytes, list.oddest(), nullptr, [&]<class W>() {
             std::size_t const words = bytes / sizeof(W);
             launch(exec, static_cast<std::size_t>(starts.back()) * words,
-                   CopyBlockWord<W>{list.table(uploaded.data()), Divisor(words)});
+                   CopyBlockWord<W>{list.table(uploaded.data()), FastDivmod(words)});
         });
     }
 
@@ -164,7 +164,7 @@ struct RowCopies<ThrustDevice<System>> {
         with_word(bytes, list.oddest(), to, [&]<class W>() {
             std::size_t const words = bytes / sizeof(W);
             launch(exec, static_cast<std::size_t>(starts.back()) * words,
-                   PutBlockWord<W>{list.table(uploaded.data()), Divisor(words), index, reinterpret_cast<W*>(to)});
+                   PutBlockWord<W>{list.table(uploaded.data()), FastDivmod(words), index, reinterpret_cast<W*>(to)});
         });
     }
 };

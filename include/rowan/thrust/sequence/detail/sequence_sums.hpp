@@ -30,7 +30,7 @@ struct DoSumTask {
     SumTask const* tasks;
     Rows rows;
     S* partial;
-    Divisor lanes;  // threads per row
+    FastDivmod lanes;  // threads per row
     Apply apply;
 
     ROWAN_HD void operator()(std::size_t k) const {
@@ -96,7 +96,7 @@ public:
         OnDevice<SumTask, Exec> const tasks(exec, all);
         OnDevice<S, Exec> const partial(exec, static_cast<std::size_t>(slots_) * width);
         std::size_t const lanes = width / N;
-        Divisor const by(lanes);
+        FastDivmod const by(lanes);
         SumTask const* next = tasks.data();
         for (std::size_t l = 0; l < levels_.size(); ++l) {
             std::size_t const threads = levels_[l].size() * lanes;

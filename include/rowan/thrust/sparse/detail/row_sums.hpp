@@ -20,7 +20,7 @@ struct Partials {
     PlanArrays plan;
     S* partial;
     std::size_t width;
-    Divisor lanes;  // threads per row
+    FastDivmod lanes;  // threads per row
 
     ROWAN_HD S* slot(std::size_t i, bool first, std::size_t column) const {
         return partial + (2 * (i / block_size) + (first ? 1 : 0)) * width + column;
@@ -126,7 +126,7 @@ void sum_rows_in_chunks(ThrustDevice<System> const& exec, PlanArrays const& plan
     std::size_t const lanes = width / N;
     std::size_t const blocks = (plan.n + block_size - 1) / block_size;
     DeviceStorage<S, System> const partial(exec, plan.n > block_size ? 2 * blocks * width : 0);
-    Partials<S> const partials{plan, partial.data(), width, Divisor(lanes)};
+    Partials<S> const partials{plan, partial.data(), width, FastDivmod(lanes)};
     launch(exec, plan.n * lanes, SumBlock<T, S, N, Apply>{partials, value.data(), apply});
     if (plan.n <= block_size) return;
     for (std::size_t span = block_size; span < plan.n; span *= block_size)

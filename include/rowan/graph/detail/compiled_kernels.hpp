@@ -1,4 +1,4 @@
-// rowan/graph/detail/compiled_code.hpp: which operators, for which element types, the compiled library holds.
+// rowan/graph/detail/compiled_kernels.hpp: which operators, for which element types, the compiled library holds.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -26,9 +26,9 @@ struct elementwise_mul_op;
 struct equal_op;
 struct expand_rows_op;
 struct fc_op;
-struct fill_like_op;
+struct full_like_op;
 template <class T>
-struct fill_op;
+struct full_op;
 struct ftrl_op;
 struct gru_unit_op;
 struct identity_op;
@@ -37,7 +37,7 @@ struct less_op;
 struct logical_and_op;
 struct logical_not_op;
 struct logical_or_op;
-struct lookup_bag_op;
+struct embedding_bag_op;
 struct lookup_table_op;
 struct lstm_unit_op;
 template <bool transpose_x, bool transpose_y>
@@ -60,7 +60,7 @@ struct sub_op;
 struct sum_op;
 struct sum_rows_op;
 struct tanh_op;
-struct weighted_bag_op;
+struct weighted_embedding_bag_op;
 
 namespace detail {
 
@@ -76,20 +76,20 @@ inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
-              elementwise_mul_op, equal_op, expand_rows_op, fc_op, fill_like_op, ftrl_op, gru_unit_op, identity_op,
-              less_equal_op, less_op, lookup_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
+              elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
+              less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
               sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              sum_rows_op, tanh_op, weighted_bag_op>;
+              sum_rows_op, tanh_op, weighted_embedding_bag_op>;
 /// On int64 and int32, such as the counter of a loop.
 using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
-                                       equal_op, fill_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
+                                       equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
                                        split_op, sub_op, sum_op>;
 /// On truth values.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
                                      logical_not_op, logical_or_op>;
 /// Without inputs.
-using compiled_sources = type_list<fill_op<double>, fill_op<float>, fill_op<std::int64_t>>;
+using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
 /// Ids, labels and seeds have whole numbers.
 template <class Slot>
@@ -119,9 +119,9 @@ inline constexpr bool has_elements_of =
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
 
-/// Is code_of<Op, Cpu, T...> part of the compiled library?
+/// Is kernel_of<Op, Cpu, T...> part of the compiled library?
 template <class Op, class... T>
-inline constexpr bool has_compiled_code = [] {
+inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {
         return is_in<Op, compiled_sources>;
     } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {

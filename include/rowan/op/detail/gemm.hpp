@@ -1,4 +1,4 @@
-// rowan/op/detail/product.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+// rowan/op/detail/gemm.hpp: products of matrices of float or double, with the widest instructions that the processor has.
 #pragma once
 
 #include <rowan/op/detail/factor.hpp>
@@ -14,4 +14,4 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/op/detail/product_inl.hpp>
+#include <rowan/op/detail/gemm_inl.hpp>

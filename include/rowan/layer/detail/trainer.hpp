@@ -1,4 +1,4 @@
-// rowan/layer/detail/run_feeds.hpp: nets run on batches: what train and infer share.
+// rowan/layer/detail/trainer.hpp: nets run on batches: what train and infer share.
 #pragma once
 
 #include <rowan/core/error.hpp>

@@ -1,7 +1,7 @@
-// rowan/thrust/op/lookup_bag.hpp: lookup_bag on a device, with and without weights.
+// rowan/thrust/op/embedding_bag.hpp: embedding_bag on a device, with and without weights.
 #pragma once
 
-#include <rowan/op/weighted_bag.hpp>
+#include <rowan/op/weighted_embedding_bag.hpp>
 #include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/detail/find_block.hpp>
 #include <rowan/thrust/detail/on_device.hpp>
@@ -29,7 +29,7 @@ struct DeviceBags {
     T const* weights;  // none: 1 for all
     std::int64_t const* offsets;
     std::size_t bags;
-    Pool pool;
+    Pooling pool;
 
     /// Of a bad id, for which the call has failed, row 0: some of what follows runs all the same.
     ROWAN_HD T const* row(std::size_t i) const {
@@ -55,8 +55,8 @@ struct BagDivisor {
     ROWAN_HD void operator()(std::size_t bag) const {
         std::size_t const begin = in.begin(bag), end = in.begin(bag + 1);
         auto const n = static_cast<double>(end - begin);
-        bool const mean = in.pool == Pool::mean;
-        if (!mean && in.pool != Pool::sqrt) {
+        bool const mean = in.pool == Pooling::mean;
+        if (!mean && in.pool != Pooling::sqrt) {
             divisors[bag] = constant<S>(1.0);
         } else if (in.weights == nullptr) {
             divisors[bag] = constant<S>(mean ? n : square_root(n));
@@ -157,7 +157,7 @@ struct ShareOfBag {
     S const* divisors;
     T const* out_grad;
     T* value;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const i = width.quotient(k), bag = in.bag_of(i);
@@ -174,7 +174,7 @@ struct SumOfBag {
     using S = sum_t<T>;
     DeviceBags<T, I> in;
     S* totals;
-    Divisor width;
+    FastDivmod width;
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const bag = width.quotient(k), column = k - bag * width.by;
@@ -198,8 +198,8 @@ struct WeightGrad {
         std::size_t const bag = in.bag_of(i);
         S const divisor = divisors[bag];
         if (divisor == constant<S>(0.0)) return;
-        S slope = constant<S>(in.pool == Pool::mean ? 1.0 : 0.0);
-        if (in.pool == Pool::sqrt) slope = quotient(in.weight(i), divisor);
+        S slope = constant<S>(in.pool == Pooling::mean ? 1.0 : 0.0);
+        if (in.pool == Pooling::sqrt) slope = quotient(in.weight(i), divisor);
         S grad = constant<S>(0.0);
         for (std::size_t k = 0; k < in.width; ++k) {
             S const x = load<S>(in.row(i) + k), total = quotient(totals[bag * in.width + k], divisor);
@@ -237,7 +237,7 @@ struct BagLookups<ThrustDevice<System>> {
 
     template <class T, class I>
     static LoDTensor<T, Device> lookup(Device const& exec, Tensor<T, Device> const& table,
-                                       LoDTensor<I, Device> const& ids, Tensor<T, Device> const* weight, Pool pool) {
+                                       LoDTensor<I, Device> const& ids, Tensor<T, Device> const* weight, Pooling pool) {
         using S = sum_t<T>;
         check_tensors(exec, table, ids.value(), weight);
         OnDevice<std::int64_t, Device> const offsets(exec, last_level(ids.lod()));
@@ -248,7 +248,7 @@ struct BagLookups<ThrustDevice<System>> {
         DeviceStorage<S, System> const divisors(exec, bags.bags);
         launch(exec, bags.bags, BagDivisor<T, I>{bags, divisors.data()});
         auto const sums = sequence_sums(last_level(ids.lod()));
-        if (pool == Pool::max) {
+        if (pool == Pooling::max) {
             T const zero = dtype<T>::narrow(S{});
             sums.template run_chunks<1>(exec, bags.width, BagElements<T, I>{bags},
                                         StoreExtreme<T>{out.data(), bags.width, zero});
@@ -263,7 +263,7 @@ struct BagLookups<ThrustDevice<System>> {
     template <class T, class I>
     static SelectedRows<T, Device> grad(Device const& exec, Tensor<T, Device> const& table,
                                         LoDTensor<I, Device> const& ids, Tensor<T, Device> const* weight,
-                                        Tensor<T, Device> const& out_grad, Pool pool, Tensor<T, Device>* weight_grad) {
+                                        Tensor<T, Device> const& out_grad, Pooling pool, Tensor<T, Device>* weight_grad) {
         using S = sum_t<T>;
         std::span<std::int64_t const> const level = last_level(ids.lod());
         check_height("out_grad", out_grad, static_cast<std::int64_t>(level.size() - 1));
@@ -276,7 +276,7 @@ struct BagLookups<ThrustDevice<System>> {
         auto shape = table.shape();
         shape[0] = n;
         auto value = Tensor<T, Device>::zeros(exec, shape);
-        if (width != 0 && pool == Pool::max) {
+        if (width != 0 && pool == Pooling::max) {
             DeviceStorage<std::int64_t, System> const positions(exec, bags.bags * width);
             sequence_sums(level).template run_chunks<1>(
                 exec, width, BagElements<T, I>{bags},
@@ -286,7 +286,7 @@ struct BagLookups<ThrustDevice<System>> {
                        WeightGradOfLargest<T, I>{bags, positions.data(), out_grad.data(), weight_grad->data()});
         } else if (width != 0) {
             DeviceStorage<S, System> const divisors(exec, bags.bags);
-            Divisor const columns(width);
+            FastDivmod const columns(width);
             launch(exec, bags.bags, BagDivisor<T, I>{bags, divisors.data()});
             launch(exec, n * width, ShareOfBag<T, I>{bags, divisors.data(), out_grad.data(), value.data(), columns});
             if (weight_grad != nullptr) {
@@ -313,7 +313,7 @@ private:
 
     template <class T, class I>
     static DeviceBags<T, I> make(Tensor<T, Device> const& table, LoDTensor<I, Device> const& ids,
-                                 Tensor<T, Device> const* weight, std::int64_t const* offsets, Pool pool) {
+                                 Tensor<T, Device> const* weight, std::int64_t const* offsets, Pooling pool) {
         return {table.data(),
                 table.shape()[0],
                 table.row_size(),

@@ -1,4 +1,4 @@
-// rowan/thrust/op/detail/pieces.hpp: concat and split on a device.
+// rowan/thrust/op/detail/concat_split.hpp: concat and split on a device.
 #pragma once
 
 #include <rowan/op/concat.hpp>
@@ -17,7 +17,7 @@ template <class W>
 struct CopyApart {
     W const* from;
     W* to;
-    Divisor words;  // of a run
+    FastDivmod words;  // of a run
     std::size_t from_next, to_next;
 
     ROWAN_HD void operator()(std::size_t k) const {
@@ -64,7 +64,7 @@ private:
         std::size_t const bytes = width * sizeof(T);
         with_word(bytes | apart, from, to, [&]<class W>() {
             launch(exec, runs * (bytes / sizeof(W)),
-                   CopyApart<W>{reinterpret_cast<W const*>(from), reinterpret_cast<W*>(to), Divisor(bytes / sizeof(W)),
+                   CopyApart<W>{reinterpret_cast<W const*>(from), reinterpret_cast<W*>(to), FastDivmod(bytes / sizeof(W)),
                                 from_next * sizeof(T) / sizeof(W), to_next * sizeof(T) / sizeof(W)});
         });
     }

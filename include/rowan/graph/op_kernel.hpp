@@ -1,7 +1,7 @@
-// rowan/graph/op_code.hpp: op_code, an operator for given element types, in a form that a net can store.
+// rowan/graph/op_kernel.hpp: op_kernel, an operator for given element types, in a form that a net can store.
 #pragma once
 
-#include <rowan/graph/detail/compiled_code.hpp>
+#include <rowan/graph/detail/compiled_kernels.hpp>
 #include <rowan/graph/detail/op_call.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/registry.hpp>
@@ -17,12 +17,12 @@
 #include <vector>
 
 #if defined(__clang__) && defined(ROWAN_COMPILED)
-#pragma clang diagnostic ignored "-Wundefined-var-template"  // code_of::value of the library; it is asked for where that is used: no pop
+#pragma clang diagnostic ignored "-Wundefined-var-template"  // kernel_of::value of the library; it is asked for where that is used: no pop
 #endif
 
 namespace rowan::inline v0 {
 
-struct op_code;
+struct op_kernel;
 
 /// Where a gradient operator finds what it reads, or what it writes is.
 struct grad_slot {
@@ -33,15 +33,15 @@ struct grad_slot {
 };
 
 /// A grad_rule as data.
-struct rule_code {
-    op_code const* op;
+struct grad_kernel {
+    op_kernel const* op;
     std::span<grad_slot const> reads;   ///< in the order of op's inputs
     std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
 /// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
 /// where it is used: a program carries the operators that its nets use.
-struct op_code {
+struct op_kernel {
     std::string_view name;  ///< in nets and files
     /// The names of the slots, the first of which may hold any number.
     std::span<std::string_view const> inputs, outputs;
@@ -54,9 +54,9 @@ struct op_code {
     /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);
-    std::span<rule_code const> rules;  ///< of the backward pass
+    std::span<grad_kernel const> rules;  ///< of the backward pass
     bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
-    op_code const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
+    op_kernel const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
 };
 
 namespace detail {
@@ -141,7 +141,7 @@ struct written_by<grad_rules<Rule, Rest...>> {
 }  // namespace detail
 
 template <class Op, class D, class... T>
-struct code_of;
+struct kernel_of;
 
 namespace detail {
 
@@ -156,18 +156,18 @@ struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out
     using made = typename written_by<grad_rules_of<Op>>::type;
     static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};
     static constexpr std::array<grad_slot, sizeof...(Out)> writes{locate<Op, made, Out>()...};
-    using code = code_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
+    using kernel = kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
 };
 
 template <class Op, class D, class Types, class Rules>
 struct rules_of;
 template <class Op, class D, class Types>
 struct rules_of<Op, D, Types, grad_rules<>> {
-    static constexpr std::array<rule_code, 0> value{};
+    static constexpr std::array<grad_kernel, 0> value{};
 };
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
-    static constexpr std::array<rule_code, sizeof...(Rule)> value{rule_code{&rule_of<Op, D, Types, Rule>::code::value,
+    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value,
                                                                             rule_of<Op, D, Types, Rule>::reads,
                                                                             rule_of<Op, D, Types, Rule>::writes}...};
 };
@@ -176,7 +176,7 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
 
 /// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
 template <class Op, class D, class... T>
-struct code_of {
+struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
 
 private:
@@ -186,25 +186,25 @@ private:
             return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::code_of: as many element types as the operator has inputs");
+                          "rowan::kernel_of: as many element types as the operator has inputs");
             return &detail::run_fixed<Op, D, T...>;
         }
     }
 
-    static constexpr op_code const* in_step() {
+    static constexpr op_kernel const* in_step() {
         if constexpr (requires { typename Op::in_step; }) {
-            return &code_of<typename Op::in_step, D, T...>::value;
+            return &kernel_of<typename Op::in_step, D, T...>::value;
         } else {
             return nullptr;
         }
     }
 
 public:
-    static op_code const value;  ///< defined below, as operators name each other in their rules
+    static op_kernel const value;  ///< defined below, as operators name each other in their rules
 };
 
 template <class Op, class D, class... T>
-constinit op_code const code_of<Op, D, T...>::value{
+constinit op_kernel const kernel_of<Op, D, T...>::value{
     Op::name,
     Op::inputs::names,
     Op::outputs::names,
@@ -212,7 +212,7 @@ constinit op_code const code_of<Op, D, T...>::value{
     sums_rows_of<Op>,
     [](void const*, std::size_t) { return !sums_rows_of<Op>; },
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
-    &detail::infer_code<Op, variadic>,
+    &detail::infer_specs<Op, variadic>,
     run(),
     detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
     false,
@@ -221,9 +221,9 @@ constinit op_code const code_of<Op, D, T...>::value{
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
 /// Those of the compiled library.
 template <class Op, class... T>
-requires detail::has_compiled_code<Op, T...>
-struct code_of<Op, Cpu, T...> {
-    static op_code const value;
+requires detail::has_compiled_kernel<Op, T...>
+struct kernel_of<Op, Cpu, T...> {
+    static op_kernel const value;
 };
 #endif
 

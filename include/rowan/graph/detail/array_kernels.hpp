@@ -1,8 +1,8 @@
-// rowan/graph/detail/array_code.hpp: array_code, the operators on a TensorArray that a net holds, and their gradients.
+// rowan/graph/detail/array_kernels.hpp: array_kernels, the operators on a TensorArray that a net holds, and their gradients.
 #pragma once
 
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/graph/op_code.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 
@@ -54,12 +54,12 @@ inline bool no_rows_in_result(void const*, std::size_t) { return false; }
 inline bool not_row_wise(void const*) { return false; }
 
 /// The code of an operator that has no rows which a step could run one by one.
-constexpr op_code whole_op(std::string_view name, std::span<std::string_view const> in,
+constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
                            std::span<std::string_view const> out,
                            std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
                            void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
                                        std::ptrdiff_t),
-                           std::span<rule_code const> rules, bool in_place = false) {
+                           std::span<grad_kernel const> rules, bool in_place = false) {
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
@@ -79,11 +79,11 @@ inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* c
                         std::ptrdiff_t) {
     out[0]->clear();
 }
-inline constexpr op_code array_sum_code = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
-inline constexpr op_code nothing_code = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
+inline constexpr op_kernel array_sum_kernel = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
+inline constexpr op_kernel nothing_kernel = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
 
 template <class T, class D>
-struct array_code {
+struct array_kernels {
     using Array = TensorArray<T, D>;
     using Slot = LoDTensor<T, D>;
     using In = std::span<Value* const>;
@@ -101,7 +101,7 @@ struct array_code {
 
     static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
-    static constexpr op_code create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
+    static constexpr op_kernel create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
 
     // ---- array, index -> slot
 
@@ -109,12 +109,12 @@ struct array_code {
     static void run_read(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
     static void run_read_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code read_grad =
+    static constexpr op_kernel read_grad =
         whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
     static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
     static constexpr std::array writes_first{grad_slot{grad_slot::grad_of_input, 0}};
-    static constexpr std::array read_rules{rule_code{&read_grad, read_reads, writes_first}};
-    static constexpr op_code read =
+    static constexpr std::array read_rules{grad_kernel{&read_grad, read_reads, writes_first}};
+    static constexpr op_kernel read =
         whole_op("array_read", array_read_in, array_out, &infer_read, &run_read, read_rules);
 
     // ---- array, index, x -> array with x in that slot
@@ -124,14 +124,14 @@ struct array_code {
     // To the array before, this slot gave nothing.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
     static void run_write_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code write_grad =
+    static constexpr op_kernel write_grad =
         whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
     static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
                                             grad_slot{grad_slot::input, 2}};
     static constexpr std::array write_writes{grad_slot{grad_slot::grad_of_input, 0},
                                              grad_slot{grad_slot::grad_of_input, 2}};
-    static constexpr std::array write_rules{rule_code{&write_grad, write_reads, write_writes}};
-    static constexpr op_code write =
+    static constexpr std::array write_rules{grad_kernel{&write_grad, write_reads, write_writes}};
+    static constexpr op_kernel write =
         whole_op("array_write", array_write_in, array_out, &infer_write, &run_write, write_rules, true);
 
     // ---- array -> [slots, ...]
@@ -141,11 +141,11 @@ struct array_code {
     static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_stack_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
-    static constexpr op_code stack_grad =
+    static constexpr op_kernel stack_grad =
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
     static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
-    static constexpr std::array stack_rules{rule_code{&stack_grad, stack_reads, writes_first}};
-    static constexpr op_code stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+    static constexpr std::array stack_rules{grad_kernel{&stack_grad, stack_reads, writes_first}};
+    static constexpr op_kernel stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
 
     // ---- [slots, ...] -> array
 
@@ -153,50 +153,50 @@ struct array_code {
     static void run_unstack(void const* device, In in, In out, void const*, Levels);
     static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
     static void run_unstack_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code unstack_grad =
+    static constexpr op_kernel unstack_grad =
         whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
-    static constexpr std::array unstack_rules{rule_code{&unstack_grad, stack_reads, writes_first}};
-    static constexpr op_code unstack =
+    static constexpr std::array unstack_rules{grad_kernel{&unstack_grad, stack_reads, writes_first}};
+    static constexpr op_kernel unstack =
         whole_op("array_unstack", array_x, array_out, &infer_unstack, &run_unstack, unstack_rules);
 
     // ---- array -> [1], the number of slots
 
     static std::vector<VarSpec> infer_size(Specs in, void const*);
     static void run_size(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_code size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
+    static constexpr op_kernel size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
 };
 
 template <class T, class D>
-auto array_code<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
+auto array_kernels<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
     return {new_zeros<T>(exec(device), x.shape()), x.lod()};
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_create(Specs, void const* attributes) {
+std::vector<VarSpec> array_kernels<T, D>::infer_create(Specs, void const* attributes) {
     return {array_of(*static_cast<VarSpec const*>(attributes))};
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_read(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_read(Specs in, void const*) {
     spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
     return {slot_of("array_read: array", in[0])};
 }
 
 template <class T, class D>
-void array_code<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
     Array const& a = array(*in[0]);
     out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
 }
 
 template <class T, class D>
-void array_code<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
     Array grad;
     grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
     out[0]->set(std::move(grad));
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_write(Specs in, void const*) {
     spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
     VarSpec const slot = slot_of("array_write: array", in[0]);
     spec::dense("array_write: x", in[2]);
@@ -209,7 +209,7 @@ std::vector<VarSpec> array_code<T, D>::infer_write(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
     std::size_t const limit = array(*in[0]).max_size();
     std::size_t const i = slot_index<D>(device, *in[1], limit);
     if (in[0] != out[0]) *out[0] = in[0]->share();
@@ -217,7 +217,7 @@ void array_code<T, D>::run_write(void const* device, In in, In out, void const*,
 }
 
 template <class T, class D>
-void array_code<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[2]->get<Slot>();
     std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
     out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
@@ -226,7 +226,7 @@ void array_code<T, D>::run_write_grad(void const* device, In in, In out, void co
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_stack(Specs in, void const*) {
     VarSpec const slot = slot_of("array_stack: array", in[0]);
     Dims dims{UNK};
     for (std::int64_t const dim : slot.dims) dims.push_back(dim);
@@ -234,7 +234,7 @@ std::vector<VarSpec> array_code<T, D>::infer_stack(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
+void array_kernels<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
     if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
     typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
@@ -243,12 +243,12 @@ void array_code<T, D>::run_stack(void const* device, In in, In out, void const* 
 }
 
 template <class T, class D>
-void array_code<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
     out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_unstack(Specs in, void const*) {
     spec::dense("array_unstack: x", in[0]);
     spec::has_rows("array_unstack: x", in[0]);
     Dims dims;
@@ -257,12 +257,12 @@ std::vector<VarSpec> array_code<T, D>::infer_unstack(Specs in, void const*) {
 }
 
 template <class T, class D>
-void array_code<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
     out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
 }
 
 template <class T, class D>
-void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[0]->get<Slot>();
     Array const& grad = array(*in[1]);
     Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
@@ -273,19 +273,19 @@ void array_code<T, D>::run_unstack_grad(void const* device, In in, In out, void 
 }
 
 template <class T, class D>
-std::vector<VarSpec> array_code<T, D>::infer_size(Specs in, void const*) {
+std::vector<VarSpec> array_kernels<T, D>::infer_size(Specs in, void const*) {
     check_array("array_size: array", in[0]);
     return {tensor_spec<std::int64_t>({1})};
 }
 
 template <class T, class D>
-void array_code<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
+void array_kernels<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
     auto const size = static_cast<std::int64_t>(array(*in[0]).size());
     out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
 }
 
-ROWAN_TEMPLATE(struct array_code<float, Cpu>)
-ROWAN_TEMPLATE(struct array_code<double, Cpu>)
-ROWAN_TEMPLATE(struct array_code<std::int64_t, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
+ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail

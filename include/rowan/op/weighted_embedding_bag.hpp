@@ -1,7 +1,7 @@
-// rowan/op/weighted_bag.hpp: lookup_bag with a weight for each id.
+// rowan/op/weighted_embedding_bag.hpp: embedding_bag with a weight for each id.
 #pragma once
 
-#include <rowan/op/lookup_bag.hpp>
+#include <rowan/op/embedding_bag.hpp>
 
 #include <array>
 #include <string_view>
@@ -11,13 +11,13 @@
 
 namespace rowan::inline v0 {
 
-/// lookup_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
+/// embedding_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
 /// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
 /// shapes   weight [n]
 /// errors   as without weights; ShapeError if weight is not of the shape of ids
 /// cost     as without weights; weighted rows of a bag lie in memory for a while
 template <class T, id_type I, device D>
-LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
@@ -25,10 +25,10 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
-/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
 /// cost     as without weights, and two reads of a row of the table for each id
 template <class T, id_type I, device D>
-std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tensor<T, D> const& table,
+std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,
                                                              std::type_identity_t<Tensor<T, D>> const& weight,
                                                              std::type_identity_t<Tensor<T, D>> const& out_grad,
@@ -39,7 +39,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(D const& exec, Tens
     return {std::move(rows), std::move(weight_grad)};
 }
 
-struct weighted_bag_grad_op {
+struct weighted_embedding_bag_grad_op {
     static constexpr std::string_view name = "weighted_bag_grad";
     using inputs = slots<slot::w, slot::ids, slot::weight, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>, grad_of<slot::weight>>;
@@ -54,29 +54,29 @@ struct weighted_bag_grad_op {
     template <class T, class I, class D>
     static auto run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                     LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return lookup_bag_grad(exec, w, ids, weight, out_grad.value(), options);
+        return embedding_bag_grad(exec, w, ids, weight, out_grad.value(), options);
     }
 };
 
-struct weighted_bag_op {
-    static constexpr std::string_view name = "weighted_bag";
+struct weighted_embedding_bag_op {
+    static constexpr std::string_view name = "weighted_bag";  // in files
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
-    using grad = grad_rule<weighted_bag_grad_op>;
+    using grad = grad_rule<weighted_embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
         spec::dense("weighted_bag: weight", weight);
         spec::same_dtype("weighted_bag: weight", weight, w);
         static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
-        return lookup_bag_op::infer(w, ids);
+        return embedding_bag_op::infer(w, ids);
     }
 
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids, Tensor<T, D> const& weight,
                                BagOptions const& options = {}) {
-        return lookup_bag(exec, w, ids, weight, options);
+        return embedding_bag(exec, w, ids, weight, options);
     }
 };
 

@@ -1,7 +1,7 @@
-// rowan/op/detail/pieces_inl.hpp: definitions of rowan/op/detail/pieces.hpp.
+// rowan/op/detail/concat_split_inl.hpp: definitions of rowan/op/detail/concat_split.hpp.
 #pragma once
 
-#include <rowan/op/detail/pieces.hpp>
+#include <rowan/op/detail/concat_split.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 

@@ -1,4 +1,4 @@
-// rowan/layer/detail/cell_layer.hpp: the parameters that layers of recurrent cells share the form of.
+// rowan/layer/detail/recurrent_cell.hpp: the parameters that layers of recurrent cells share the form of.
 #pragma once
 
 #include <rowan/layer/fc.hpp>

@@ -1,4 +1,4 @@
-// rowan/op/detail/pieces.hpp: where the parts of a tensor lie that is put together along one axis.
+// rowan/op/detail/concat_split.hpp: where the parts of a tensor lie that is put together along one axis.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -58,7 +58,7 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/pieces.hpp.
+/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
 struct Pieces;
 
@@ -102,4 +102,4 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
 
 }  // namespace rowan::inline v0::detail
 
-#include <rowan/op/detail/pieces_inl.hpp>
+#include <rowan/op/detail/concat_split_inl.hpp>

@@ -1,7 +1,7 @@
-// rowan/op/detail/product_inl.hpp: definitions of rowan/op/detail/product.hpp.
+// rowan/op/detail/gemm_inl.hpp: definitions of rowan/op/detail/gemm.hpp.
 #pragma once
 
-#include <rowan/op/detail/product.hpp>
+#include <rowan/op/detail/gemm.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <rowan/op/detail/tiles.hpp>

@@ -1,10 +1,10 @@
-// rowan/op/fill_like.hpp: fill_like, a tensor of one number in the shape of another.
+// rowan/op/full_like.hpp: full_like, a tensor of one number in the shape of another.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/fields.hpp>
-#include <rowan/op/fill.hpp>
+#include <rowan/op/full.hpp>
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
@@ -14,27 +14,27 @@
 namespace rowan::inline v0 {
 
 /// What the elements are made.
-struct FillOptions {
+struct FullLikeOptions {
     double value = 0;  ///< of every element
 
-    static constexpr auto fields = std::tuple(field{"value", &FillOptions::value});
+    static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
 /// See Tensor::full.
-struct fill_like_op {
-    static constexpr std::string_view name = "fill_like";
+struct full_like_op {
+    static constexpr std::string_view name = "fill_like";  // in files
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
-    using attributes = FillOptions;
+    using attributes = FullLikeOptions;
     using grad = no_grad;
 
-    static constexpr VarSpec infer(VarSpec const& x, FillOptions const& = {}) {
+    static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
         return spec::elementwise("fill_like: x", x);
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FillOptions const& options = {}) {
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
         return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };

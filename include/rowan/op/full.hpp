@@ -1,4 +1,4 @@
-// rowan/op/fill.hpp: fill, a tensor of one number.
+// rowan/op/full.hpp: full, a tensor of one number.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -20,7 +20,7 @@
 
 namespace rowan::inline v0 {
 
-/// What fill makes.
+/// The settings of full.
 struct ConstantOptions {
     Dims dims = {};    ///< its shape
     double value = 0;  ///< of every element
@@ -35,7 +35,7 @@ namespace detail {
     throw ShapeError(std::string("dims[").append(std::to_string(i)).append("]"), "UNK", "a count");
 }
 
-struct fill_family {
+struct full_family {
     static constexpr std::string_view name = "fill_";
 };
 
@@ -59,7 +59,7 @@ T as_element(double value) {
 /// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
 /// cost     one write
 template <class T, device D>
-Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
+Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
     detail::ElementLoops<D>::check(exec);
     typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 0; i < dims.size(); ++i) {
@@ -70,14 +70,14 @@ Tensor<T, D> fill(D const& exec, Dims const& dims, double value) {
 }
 
 template <class T, class Device = Cpu>
-Tensor<T, Device> fill(Dims const& dims, double value) {
-    return fill<T>(Device{}, dims, value);
+Tensor<T, Device> full(Dims const& dims, double value) {
+    return full<T>(Device{}, dims, value);
 }
 
-/// The element type is that of the operator, as no input has one: fill_f32 and so on.
+/// The element type is that of the operator, as no input has one: in files fill_f32 and so on.
 template <class T>
-struct fill_op {
-    static constexpr std::string_view name = detail::joined_name<detail::fill_family, dtype<T>>::value;
+struct full_op {
+    static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;
@@ -93,7 +93,7 @@ struct fill_op {
 
     template <class D>
     static Tensor<T, D> run(D exec, attributes const& a) {
-        return fill<T>(exec, a.dims, a.value);
+        return full<T>(exec, a.dims, a.value);
     }
 };
 

@@ -1,4 +1,4 @@
-// rowan/op/lookup_bag.hpp: lookup_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+// rowan/op/embedding_bag.hpp: embedding_bag, one row for each bag of ids, with a gradient that is always row-sparse.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -13,9 +13,9 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of lookup_bag.
+/// The settings of embedding_bag.
 struct BagOptions {
-    Pool pool = Pool::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
 
     static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
 };
@@ -28,7 +28,7 @@ struct BagOptions {
 /// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
 ///          bytes for each id while it works; the same bits for any number of threads, which share bags
 template <class T, id_type I, device D>
-LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
@@ -38,17 +38,17 @@ LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I
 /// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
 /// element of a column.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
-/// errors   as lookup_bag; ShapeError if out_grad is not of the shape of its result
+/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
 /// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
 template <class T, id_type I, device D>
-SelectedRows<T, D> lookup_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
+SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
 }
 
-struct lookup_bag_grad_op {
+struct embedding_bag_grad_op {
     static constexpr std::string_view name = "lookup_bag_grad";
     using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;
     using outputs = slots<grad_of<slot::w>>;
@@ -62,16 +62,16 @@ struct lookup_bag_grad_op {
     template <class T, class I, class D>
     static SelectedRows<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
                                   LoDTensor<T, D> const& out_grad, BagOptions const& options = {}) {
-        return lookup_bag_grad(exec, w, ids, out_grad.value(), options);
+        return embedding_bag_grad(exec, w, ids, out_grad.value(), options);
     }
 };
 
-struct lookup_bag_op {
-    static constexpr std::string_view name = "lookup_bag";
+struct embedding_bag_op {
+    static constexpr std::string_view name = "lookup_bag";  // in files
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
-    using grad = grad_rule<lookup_bag_grad_op>;
+    using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
         spec::dense("lookup_bag: w", w);
@@ -88,7 +88,7 @@ struct lookup_bag_op {
     template <class T, id_type I, class D>
     static LoDTensor<T, D> run(D exec, Tensor<T, D> const& w, LoDTensor<I, D> const& ids,
                                BagOptions const& options = {}) {
-        return lookup_bag(exec, w, ids, options);
+        return embedding_bag(exec, w, ids, options);
     }
 };
 

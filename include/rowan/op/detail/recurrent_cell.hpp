@@ -1,4 +1,4 @@
-// rowan/op/detail/cell.hpp: what the cells of recurrent nets share.
+// rowan/op/detail/recurrent_cell.hpp: what the cells of recurrent nets share.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -17,7 +17,7 @@ namespace rowan::inline v0::detail {
 /// The tensors of a step of n sequences fit together: gates times the size of the state.
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
 template <class T, class D>
-void check_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
+void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
     check_rank("x", x, 2);
     check_rank("h_prev", h_prev, 2);
     check_rank("w", w, 2);
@@ -40,7 +40,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
 }
 
 /// The same at compile time and when a net is built.
-constexpr void infer_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
+constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                           VarSpec const& b) {
     spec::matrix("cell: x", x);
     spec::matrix("cell: h_prev", h_prev);

@@ -1,0 +1,119 @@
+// tests/op/embedding_bag.cpp
+#include <rowan/op/embedding_bag.hpp>
+#include <rowan/op/weighted_embedding_bag.hpp>
+
+#include "check_gradients.hpp"
+#include "reference.hpp"
+#include "refused.hpp"
+
+#include <rowan/sparse/merge.hpp>
+
+#include <cmath>
+
+namespace test_embedding_bag {
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::Tensor, rowan::embedding_bag_op, rowan::weighted_embedding_bag_op;
+using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
+
+namespace {
+
+LoDTensor<std::int64_t> const bags({3, 1, 3, 0, 2, 2}, Lod{{0, 3, 3, 4, 6}});  // [3 1 3] [] [0] [2 2]
+Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+
+LoDTensor<std::int64_t> many(std::size_t n, std::int64_t height) {
+    inputs::Random random(7);
+    auto ids = Tensor<std::int64_t>::from_shape({n});
+    for (auto& id : ids) id = random.below(height);
+    std::vector<std::int64_t> lengths;
+    for (std::size_t left = n; left > 0;) {
+        std::size_t const length = std::min<std::size_t>(left, static_cast<std::size_t>(random.below(200)));
+        lengths.push_back(static_cast<std::int64_t>(length));
+        left -= length;
+    }
+    return {ids, Lod::from_lengths({lengths})};
+}
+
+}  // namespace
+
+TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest elements of its rows", "[op]") {
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags).value() == Tensor<float>{{10, 100}, {0, 0}, {1, 10}, {6, 60}}));
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags, {Pooling::mean}).value() ==
+           Tensor<float>{{10.f / 3, 100.f / 3}, {0, 0}, {1, 10}, {3, 30}}));
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags, {Pooling::max}).value() == Tensor<float>{{4, 40}, {0, 0}, {1, 10}, {3, 30}}));
+    float const root = static_cast<float>(std::sqrt(3.0)), two = static_cast<float>(std::sqrt(2.0));
+    CHECK((rowan::embedding_bag(Cpu{}, table, bags, {Pooling::sqrt}).value() ==
+           Tensor<float>{{10 / root, 100 / root}, {0, 0}, {1, 10}, {6 / two, 60 / two}}));
+    CHECK(rowan::embedding_bag(Cpu{}, table, bags).lod().empty());
+}
+
+TEST_CASE("weights of a bag count as in embedding_lookup_sparse", "[op]") {
+    Tensor<float> const weight{1, 2, 3, 5, 1, -1};
+    auto const pooled = [&](Pooling pool) { return rowan::embedding_bag(Cpu{}, table, bags, weight, {pool}).value(); };
+    CHECK((pooled(Pooling::sum) == Tensor<float>{{20, 200}, {0, 0}, {5, 50}, {0, 0}}));
+    CHECK((pooled(Pooling::mean) == Tensor<float>{{20.f / 6, 200.f / 6}, {0, 0}, {1, 10}, {0, 0}}));  // the last divides by 0
+    CHECK((pooled(Pooling::max) == Tensor<float>{{12, 120}, {0, 0}, {5, 50}, {3, 30}}));
+}
+
+TEST_CASE("levels above the bags stay", "[op]") {
+    LoDTensor<std::int32_t> const ids({0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}});
+    CHECK((rowan::embedding_bag(Cpu{}, table, ids) == LoDTensor<float>({{3, 30}, {3, 30}}, Lod{{0, 1, 2}})));
+}
+
+TEST_CASE("the gradients of bags are those of central differences", "[op]") {
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        CAPTURE(static_cast<int>(pool));
+        test::check_gradients<embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags), {pool});
+        test::check_gradients<weighted_embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags, test::values({6}, 2)), {pool});
+        LoDTensor<std::int64_t> const none(Tensor<std::int64_t>::from_shape({0}), Lod{{0, 0}});
+        test::check_gradients<embedding_bag_op>(std::tuple(test::values({4, 3}, 1), none), {pool});
+    }
+}
+
+TEST_CASE("the gradient of a bag has a row for each id", "[op]") {
+    auto const g = rowan::embedding_bag_grad(Cpu{}, table, bags, {{1, 2}, {3, 4}, {5, 6}, {7, 8}}, {Pooling::sum});
+    CHECK((std::vector(g.rows().begin(), g.rows().end()) == std::vector<std::int64_t>{3, 1, 3, 0, 2, 2}));
+    CHECK((g.value() == Tensor<float>{{1, 2}, {1, 2}, {1, 2}, {5, 6}, {7, 8}, {7, 8}}));
+}
+
+TEST_CASE("bags have the same bits for any number of threads", "[op]") {
+    auto const ids = many(20'000, 1'000);
+    auto const big = inputs::wild<float>({1'000, 24}, 3);
+    auto const weight = inputs::wild<float>({20'000}, 4);
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        auto const one = rowan::embedding_bag(Cpu{1}, big, ids, {pool});
+        auto const out = one.value();
+        auto const grads = rowan::embedding_bag_grad(Cpu{1}, big, ids, weight, out, {pool});
+        for (int const threads : {2, 8}) {
+            CHECK(reference::same(rowan::embedding_bag(Cpu{threads}, big, ids, {pool}).value(), out));
+            auto const again = rowan::embedding_bag_grad(Cpu{threads}, big, ids, weight, out, {pool});
+            CHECK(reference::same(std::get<0>(again).value(), std::get<0>(grads).value()));
+            CHECK(reference::same(std::get<1>(again), std::get<1>(grads)));
+        }
+    }
+}
+
+TEST_CASE("bad bags are refused", "[op]") {
+    auto const text = [&]<class E>(E*, Tensor<std::int64_t> const& ids, Lod const& lod, Pooling pool) {
+        LoDTensor<std::int64_t> const x(ids, lod);
+        return test::refusal<E>([&](Cpu exec) { rowan::embedding_bag(exec, table, x, {pool}); }, table, x);
+    };
+    rowan::IndexError* const index = nullptr;
+    rowan::ShapeError* const shape = nullptr;
+    rowan::ValueError* const value = nullptr;
+    CHECK(text(index, {0, 4}, Lod{{0, 2}}, Pooling::sum) == "ids[1] = 4 is not in [0, 4)");
+    CHECK(text(index, {-1}, Lod{{0, 1}}, Pooling::sum) == "ids[0] = -1 is not in [0, 4)");
+    CHECK(text(shape, {0, 3}, Lod{}, Pooling::sum) == "ids.lod().levels() is 0, expected at least 1");
+    CHECK(text(shape, {{0}, {3}}, Lod{{0, 2}}, Pooling::sum) == "ids rank is 2, expected 1");
+    CHECK(text(value, {0}, Lod{{0, 1}}, Pooling::first) == "pool is 5, expected one of sum, mean, sqrt, max");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::embedding_bag(exec, table, bags, Tensor<float>{1, 2}); }) ==
+          "weight.shape() is [2], expected [6]");
+}
+
+static_assert(embedding_bag_op::infer(tensor_spec<float>({9, 4, 2}), tensor_spec<std::int64_t>({UNK}, 2)) ==
+              tensor_spec<float>({UNK, 4, 2}, 1));
+static_assert(weighted_embedding_bag_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int32_t>({UNK}, 1), tensor_spec<float>({UNK})) ==
+              tensor_spec<float>({UNK, 4}));
+static_assert(rowan::embedding_bag_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
+                                               tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));
+
+}  // namespace test_embedding_bag
