@@ -55,7 +55,7 @@ def paste(headers, name, lines, seen, path=()):
     depth = 0
     begun = False  # code that is no include
     needed = False  # there is code that stays
-    definitions = None  # the header of them, which comes after this one
+    definitions = []  # the headers of them, which come after this one
     dropped = False
     for line, code in headers[name]:
         depth += bool(re.match(r"#\s*if", code)) - bool(re.match(r"#\s*endif", code))
@@ -63,9 +63,11 @@ def paste(headers, name, lines, seen, path=()):
         mine = OURS.fullmatch(code)
         if include and code.endswith('"'):
             sys.exit(f"{name} has `{line}`: it needs angle brackets")
-        if mine and mine[1] == name.removesuffix(".hpp") + "_inl.hpp":
-            definitions = mine[1]
+        if mine and mine[1].endswith("_inl.hpp"):
+            definitions.append(mine[1])
             continue
+        if mine and definitions:
+            sys.exit(f"{name} has `{line}` after an include of definitions, which must be the last")
         if mine and begun:
             sys.exit(f"{name} has `{line}` inside an #if or below other code: put the #if into that header, and includes at the top")
         if mine:
@@ -83,8 +85,8 @@ def paste(headers, name, lines, seen, path=()):
         while own[-1:] == [""]:
             own.pop()
         lines += [*own, ""]
-    if definitions:
-        paste(headers, definitions, lines, seen)
+    for header in definitions:
+        paste(headers, header, lines, seen)
 
 
 def single(folder):

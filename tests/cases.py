@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 
 patience = 900  # seconds without a word
 chunk = 24  # cases that one process runs
@@ -43,6 +44,15 @@ class Test:
         self.alone = values.get("RUN_SERIAL", False)
 
 
+def names(program, pattern):
+    """The cases that Catch2 finds: version 2 has one option for that, version 3 another."""
+    for dialect in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+        said = subprocess.run([program, "-#", *dialect, pattern], capture_output=True, text=True)
+        if "nrecognised token" not in said.stdout + said.stderr:
+            return set(said.stdout.splitlines())
+    return set()
+
+
 def chosen(tests, words):
     """Those with all words, or, of the cases of a program, those that Catch2 finds by a tag or a file."""
     for word in words:
@@ -56,8 +66,7 @@ def chosen(tests, words):
                 if program not in found:
                     found[program] = set()
                     for pattern in (f"[{word}]", f"[#{word}]"):
-                        said = subprocess.run([program, "-#", "--list-test-names-only", pattern], capture_output=True, text=True)
-                        found[program] |= set(said.stdout.splitlines())
+                        found[program] |= names(program, pattern)
                 if test.rest in found[program]:
                     left.append(test)
         tests = left
@@ -150,7 +159,7 @@ class Runner:
             first = next(iter(left.values()))
             child = self.start([first.command[0], ",".join(test.command[1] for test in left.values())], first, ROWAN_PROGRESS="1")
             state = self.watch(child)
-            now, said, count = None, [], len(left)
+            now, said, count, bad = None, [], len(left), 0
             for line in child.stdout:
                 state["last"] = time.monotonic()
                 if line.startswith("@@start "):
@@ -163,6 +172,7 @@ class Runner:
                     if test and how[1] == "passed" and skip:
                         self.end(test, "skipped", float(how[2]), why=skip[1])
                     elif test:
+                        bad += how[1] == "failed"
                         self.end(test, how[1], float(how[2]), text)
                     now, said = None, []
                 else:
@@ -183,7 +193,7 @@ class Runner:
                         self.end(test, "failed", 0, text)
                         text = ""
                 left = {}
-            elif not left and child.returncode and not self.failed:  # all passed, but it ends badly: a leak
+            elif not left and child.returncode and not bad:  # all passed, but it ends badly: a leak
                 self.total += 1
                 bad = Test({"name": f"{first.room}: the end of the program"})
                 self.end(bad, "failed", 0, text + f"\nstatus {child.returncode}")
@@ -197,7 +207,13 @@ class Runner:
                     if not self.work:
                         return
                     piece = self.work.pop(0)
-                (self.many if piece[0].cases and piece[0].command else lambda p: self.one(p[0]))(piece)
+                try:
+                    (self.many if piece[0].cases and piece[0].command else lambda p: self.one(p[0]))(piece)
+                except Exception:
+                    ended = {id(test) for test in [*self.passed, *self.failed, *(one for one, _ in self.skipped)]}
+                    for test in piece:
+                        if id(test) not in ended:
+                            self.end(test, "failed", 0, traceback.format_exc())
 
         threads = [threading.Thread(target=worker, daemon=True) for _ in range(self.jobs)]
         for thread in threads:
@@ -213,21 +229,24 @@ class Runner:
             sys.exit(130)
 
 
-def build(folder, tests, jobs):
-    """Builds what tests need. The targets that do not build."""
-    known = {line.split(":")[0] for line in subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True,
-                                                            text=True).stdout.splitlines()}
-    root = os.path.realpath(folder) + "/"
-    needs = {}
-    for test in tests:
-        for target in test.needs:
-            needs.setdefault(target, []).append(test)
-        for word in test.command or []:
-            if word.startswith(root) and word[len(root):] in known:
-                needs.setdefault(word[len(root):], []).append(test)
-    if not needs:
-        return True
-    return subprocess.run(["ninja", "-C", folder, "-k", "0", "-j", str(jobs), *sorted(needs)]).returncode == 0
+class Targets:
+    """What tests need of a build folder."""
+    def __init__(self, folder):
+        self.folder, self.root = folder, folder + "/"
+        said = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True).stdout
+        self.known = {line.split(":")[0] for line in said.splitlines()}
+
+    def of(self, test):
+        files = [word.removeprefix(self.root) for word in test.command or [] if word.startswith(self.root)]
+        return {*test.needs, *(file for file in files if file in self.known)}
+
+    def build(self, tests, jobs):
+        """Builds what the tests need. The targets that do not build."""
+        needed = sorted(set().union(*(self.of(test) for test in tests)))
+        if not needed or subprocess.run(["ninja", "-C", self.folder, "-k", "0", "-j", str(jobs), *needed]).returncode == 0:
+            return set()
+        said = {target: subprocess.run(["ninja", "-C", self.folder, "-n", target], capture_output=True, text=True).stdout for target in needed}
+        return {target for target, text in said.items() if "no work to do" not in text}
 
 
 def main():
@@ -241,26 +260,27 @@ def main():
     arguments = parser.parse_args()
     folder = os.path.realpath(arguments.folder)
 
-    def select():
-        tests = [test for test in ctest(folder) if not arguments.rooms or test.room in arguments.rooms]
-        return chosen(tests, arguments.words)
+    def all_of_rooms():
+        return [test for test in ctest(folder) if not arguments.rooms or test.room in arguments.rooms]
 
     start = time.monotonic()
-    tests = select()
-    built = build(folder, tests, arguments.jobs)
+    tests = [test for test in all_of_rooms() if test.cases or chosen([test], arguments.words)]  # cases may be new
+    targets = Targets(folder)
+    stale = targets.build(tests, arguments.jobs)
     minutes_built = (time.monotonic() - start) / 60
-    tests = select()
+    tests = chosen(all_of_rooms(), arguments.words)
     if not tests:
         print(f"no test of {' '.join(arguments.rooms)} has {' '.join(arguments.words)}", file=sys.stderr)
         sys.exit(2)
-    runner = Runner(tests, arguments.jobs, arguments.again)
+    runner = Runner([test for test in tests if not targets.of(test) & stale], arguments.jobs, arguments.again)
     runner.run()
+    for test in tests:
+        if targets.of(test) & stale:
+            runner.end(test, "failed", 0, f"does not build: {', '.join(targets.of(test) & stale)}")
     minutes = (time.monotonic() - start) / 60
     failed = [(test.name, f"{arguments.again} {test.room}" + (" " + shlex.quote(test.rest) if test.command else "")) for test in runner.failed]
-    if not built and not failed:
-        failed.append(("something does not build", "see above"))
     skipped = sorted({f"{test.name}: {why.removeprefix(test.name + ': ')}" if test else why for test, why in runner.skipped})
-    total = len(runner.passed) + len(runner.failed) + (not built and not runner.failed)
+    total = len(runner.passed) + len(runner.failed)
     print(f"{minutes:.1f} minutes, {minutes_built:.1f} of them to build")
     if arguments.log:
         with open(arguments.log, "a") as log:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/consume.sh FOLDER [TEST]: programs that use rowan in each of the ways that the README shows, by its very lines, each in an empty folder
-# within FOLDER; ways that must be refused, with the sentence that says why; files that are compiled differently in one program.
+# tests/consume.sh FOLDER [TEST]: builds and runs the projects of examples/use in a copy of this project within FOLDER, in an empty environment;
+# searches and programs that must fail, with the first error that they must print; files that are compiled differently in one program.
 # Prints what passes, what fails and what is skipped.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -14,6 +14,12 @@ config=$home/.local/share/cmake/rowan/rowan-config.cmake # which the first test 
 
 # clean COMMAND...: in an environment without anything that a search could find.
 clean() { env -i HOME="$home" PATH="$PATH" "$@"; }
+
+# copy FOLDER: this project, without what was built.
+copy() {
+    mkdir -p "$1"
+    tar -c --exclude build --exclude ./.git . | tar -x -C "$1"
+}
 
 # skip REASON: ends this test, saying so.
 skip() {
@@ -38,28 +44,23 @@ says() {
     fi
 }
 
-# The ways of the README: the lines under "### name" are those of the project, whose lines are run in a folder with app.cpp and rowan, a copy.
-way() { # PROJECT TITLE [FILTER...]
-    local project=$here/$1 folder=$out/$1 filter=("${@:3}")
-    diff <(grep -vh '^#' "$project"/{CMakeLists.txt,run.sh} 2>/dev/null) \
-        <(awk -v title="### $2" -f "$here/section.awk" README.md)
-    mkdir -p "$folder"
-    cp "$here"/app.* "$folder"
-    cp "$project"/* "$folder"
-    if [[ $1 == one_file ]]; then sed -i 's|^#include <rowan/.*|#include <rowan/rowan.hpp>|' "$folder/app.cpp"; fi
-    ln -s "$rowan" "$folder/rowan"
-    (cd "$folder" && clean bash -euo pipefail run.sh) 2>&1 | tee "$folder/log"
-    tail -n "$(wc -l <"$folder/app.out")" "$folder/log" | "${filter[@]:-cat}" | diff "$folder/app.out" -
+# The projects of examples/use: each prints what app.out says, its own or the one that they share, at the end of its run.sh.
+way() { # PROJECT [FILTER...]
+    local use=$rowan/examples/use project=$rowan/examples/use/$1 expected filter=("${@:2}")
+    expected=$project/app.out
+    if [[ ! -f $expected ]]; then expected=$use/app.out; fi
+    (cd "$project" && clean bash -euo pipefail run.sh) 2>&1 | tee "$out/$1.log"
+    tail -n "$(wc -l <"$expected")" "$out/$1.log" | "${filter[@]:-cat}" | diff "$expected" -
 }
-installed() { way installed "CMake, installed"; }
-subdirectory() { way subdirectory "CMake, in your tree"; }
-fetched() { way fetched "CMake, by FetchContent"; }
-plain() { way plain "No build system"; }
-one_file() { way one_file "One file"; }
+installed() { way installed; }
+subdirectory() { way subdirectory; }
+fetch_content() { way fetch_content; }
+no_build_system() { way no_build_system; }
+single_header() { way single_header; }
 pkg_config() {
     needs pkg-config
-    way pkg_config "pkg-config"
-    local old=$out/pkg_config/old
+    way pkg_config
+    local old=$out/pkg_config_old
     mkdir -p "$old"
     printf '%s\n' "Name: xtensor" "Description: an old one" "Version: 0.23.10" >"$old/xtensor.pc"
     if clean PKG_CONFIG_PATH="$old:$home/.local/share/pkgconfig" pkg-config --cflags rowan >"$old/log" 2>&1; then return 1; fi
@@ -68,16 +69,16 @@ pkg_config() {
 
 # The project of the test installed on one thread.
 no_openmp() {
-    grep -rhe -fopenmp "$out/installed/build/CMakeFiles/app.dir/" || skip "OpenMP is not installed"
-    local folder=$out/no_openmp
-    clean cmake -S "$out/installed" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$home/.local" -DROWAN_OPENMP=OFF
+    local project=$rowan/examples/use/installed folder=$out/no_openmp
+    grep -rhe -fopenmp "$project/build/CMakeFiles/app.dir/" || skip "OpenMP is not installed"
+    clean cmake -S "$project" -B "$folder" -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$home/.local" -DROWAN_OPENMP=OFF
     clean cmake --build "$folder"
-    "$folder/app" | diff "$here/app.out" -
+    "$folder/app" | diff "$rowan/examples/use/app.out" -
     if grep -rhe -fopenmp "$folder/CMakeFiles/app.dir/" --include={flags.make,link.txt}; then return 1; fi
 }
 components() {
     grep -q '^set(installed "blas;nanopb' "$config" || skip "xtensor-blas or nanopb is not installed"
-    way components "Components"
+    way components
 }
 
 # ask WHAT [ARGUMENT...]: find_package(rowan WHAT), with its output in $log.
@@ -195,16 +196,16 @@ cuda() {
     home=$out/home_cuda
     rowan=$out/rowan_cuda
     mkdir -p "$home"
-    cp -R "$out/rowan" "$rowan"
-    rm -rf "$rowan/build"
+    copy "$rowan"
     local none='^CudaError: .*cudaError(NoDevice|InsufficientDriver),.*'
     if nvidia-smi -L; then
-        way cuda "CMake, on a GPU"
+        way cuda
     else
-        way cuda "CMake, on a GPU" sed -E "s/$none/the GPU merges/"
-        if grep -E "$none" "$out/cuda/log"; then echo "SKIPPED consume, cuda, what the GPU merges: no CUDA device"; fi
+        way cuda sed -E "s/$none/the GPU merges/"
+        if grep -E "$none" "$out/cuda.log"; then echo "SKIPPED consume, cuda, what the GPU merges: no CUDA device"; fi
     fi
-    local object objects=("$out"/cuda/build/CMakeFiles/app.dir/*.o) both=$out/cuda/both
+    local object objects=("$rowan"/examples/use/cuda/build/CMakeFiles/app.dir/*.o) both=$out/cuda/both
+    mkdir -p "$out/cuda"
     if ((${#objects[@]} != 2)); then
         echo "not two files: ${objects[*]}"
         return 1
@@ -232,20 +233,17 @@ cuda() {
 # beside a file without it. And its source for builds without CMake.
 compiled() {
     needs pkg-config nm
-    local folder=$out/compiled build=$out/compiled/library prefix=$out/compiled/prefix
-    mkdir -p "$folder"
-    clean cmake -S "$rowan" -B "$build" -DCMAKE_CXX_FLAGS=-O0 -DROWAN_TESTS=OFF -DROWAN_EXAMPLES=OFF -DROWAN_COMPILED=ON
-    clean cmake --build "$build" -j "$(nproc)"
-    clean cmake --install "$build" --prefix "$prefix"
-    cp "$here"/compiled/* "$here"/app.* "$folder"
-    cp examples/07_plain_network.cpp "$folder/net.cpp"
-    clean cmake -S "$folder" -B "$folder/build" -DCMAKE_PREFIX_PATH="$prefix"
-    clean cmake --build "$folder/build"
-    "$folder/build/app" | diff "$here/app.out" -
-    "$folder/build/net" | diff examples/07_plain_network.out -
+    home=$out/home_compiled
+    rowan=$out/rowan_compiled
+    copy "$rowan"
+    local folder=$out/compiled prefix=$home/.local
+    mkdir -p "$folder" "$home"
+    sed -i 's/-DCMAKE_BUILD_TYPE=Release$/-DCMAKE_CXX_FLAGS=-O0/' "$rowan/examples/use/compiled/run.sh" # the library, in less time
+    way compiled
+    "$rowan/examples/use/compiled/build/net" | diff examples/07_plain_network.out -
     export PKG_CONFIG_PATH=$prefix/share/pkgconfig
-    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) "$folder/app.cpp" -o "$folder/app" $(pkg-config --libs rowan-compiled)
-    "$folder/app" | diff "$here/app.out" -
+    g++ -std=c++20 $(pkg-config --cflags rowan-compiled) examples/use/app.cpp -o "$folder/app" $(pkg-config --libs rowan-compiled)
+    "$folder/app" | diff examples/use/app.out -
 
     g++ -std=c++20 $(pkg-config --cflags rowan) -c examples/01_sparse_sgd.cpp -o "$folder/header_only.o"
     g++ -std=c++20 $(pkg-config --cflags rowan-compiled) -O2 -c examples/07_plain_network.cpp -o "$folder/net.o"
@@ -254,7 +252,12 @@ compiled() {
 
     nm -C --defined-only "$folder/net.o" >"$folder/net.symbols"
     if grep -E 'kernel_of<|run_fixed|run_variadic|Holder<|Trainer<float, .*>::(step|begin|Trainer)|GradientMaker|merge|append_backward<' "$folder/net.symbols"; then return 1; fi
-    g++ -std=c++20 -fopenmp -DROWAN_COMPILED -I "$prefix/include" -fsyntax-only "$prefix/include/rowan/compiled.cpp"
+    clean cmake -S "$rowan/examples/use/compiled" -B "$folder/no_openmp" -DCMAKE_PREFIX_PATH="$prefix" -DROWAN_OPENMP=OFF
+    clean cmake --build "$folder/no_openmp" --target app
+    "$folder/no_openmp/app" | diff examples/use/app.out -
+
+    g++ -std=c++20 -fopenmp -DROWAN_COMPILED -I "$prefix/include" "$prefix/include/rowan/compiled.cpp" examples/use/app.cpp -o "$folder/one_source"
+    "$folder/one_source" | diff examples/use/app.out -
 }
 
 if (($# == 2)); then
@@ -263,8 +266,8 @@ if (($# == 2)); then
     exit
 fi
 find "$out" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-mkdir -p "$out/rowan" "$home"
-tar -c --exclude ./build --exclude ./.git . | tar -x -C "$out/rowan"
+mkdir -p "$home"
+copy "$rowan"
 export out
 one() { # TEST
     local status=0
@@ -281,7 +284,7 @@ one() { # TEST
 }
 export -f one
 at_once() { printf '%s\n' "$@" | xargs -P "$(nproc)" -I{} bash -c 'one {}' || true; }
-tests=(cuda compiled two_files_O0 two_files_O2 subdirectory fetched plain one_file pkg_config no_openmp components
+tests=(cuda compiled two_files_O0 two_files_O2 subdirectory fetch_content no_build_system single_header pkg_config no_openmp components
     no_component no_dependency no_header gcc_17 clang_17)
 {
     at_once installed

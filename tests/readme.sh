@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# tests/readme.sh: the README's first program is examples/01_sparse_sgd.cpp without its opening comment, and the block after it what
-# that prints. The numbered examples are as short as they promise, each with a picture.
+# tests/readme.sh: the README's two programs are those of examples 01 and 13, and the blocks after them what these print. The numbered examples
+# are as short as they promise, each with a picture.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-diff <(sed -n '/^#include/,$p' examples/01_sparse_sgd.cpp) \
-    <(awk '/^```/ { if (inside) exit; inside = /^```cpp/; next } inside' README.md)
-diff examples/01_sparse_sgd.out <(awk '/^```/ { ++fences; next } fences == 2 && /^    / { print substr($0, 5); seen = 1; next } seen { exit }' README.md)
+program() { awk -v want="$1" '/^```/ { if (inside && number == want) exit; inside = /^```cpp/; number += inside; next } inside && number == want' README.md; }
+output() { awk -v want="$1" '/^```cpp/ { ++number } number == want && /^    / && closed { print substr($0, 5); seen = 1; next } seen { exit } /^```$/ && number == want { closed = 1 }' README.md; }
+diff <(sed -n '/^#include/,$p' examples/01_sparse_sgd.cpp) <(program 1)
+diff examples/01_sparse_sgd.out <(output 1)
+diff <(sed -n '/^\/\/ 1 = not/,$p' examples/13_text_classifier.cpp) <(program 2)
+diff examples/13_text_classifier.out <(output 2)
 
 # An example can be read at a glance: at most 60 lines, with a picture of the data before the first of code.
 for example in examples/[0-9][0-9]_*.cpp; do

@@ -1,4 +1,5 @@
-// rowan/compiled.cpp: the compiled library as one source, but for what needs nanopb (rowan/compiled/io.cpp), for a build without CMake:
+// rowan/compiled.cpp: the compiled library as a single source, without what needs nanopb (rowan/compiled/io.cpp).
+// For builds without CMake:
 //     g++ -std=c++20 -O2 -fopenmp -DROWAN_COMPILED -I include include/rowan/compiled.cpp app.cpp
 #define ROWAN_COMPILING_OPERATORS
 #include <rowan/compiled/containers.cpp>

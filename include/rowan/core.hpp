@@ -1,4 +1,4 @@
-// rowan/core.hpp: what every other part needs.
+// rowan/core.hpp: the types and functions that all other parts use.
 #pragma once
 
 #include <rowan/core/allocator.hpp>

@@ -1,4 +1,4 @@
-// rowan/fwd.hpp: the public class templates, declared with their default arguments.
+// rowan/fwd.hpp: forward declarations of the public class templates, with their default arguments.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>

@@ -1,4 +1,4 @@
-// rowan/io.hpp: descriptors and files. Needs nanopb; rowan.hpp has what does not.
+// rowan/io.hpp: all of rowan/io, descriptors and files. Needs nanopb; rowan.hpp includes the headers that do not.
 #pragma once
 
 #include <rowan/io/attribute.hpp>

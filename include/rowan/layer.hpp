@@ -1,4 +1,4 @@
-// rowan/layer.hpp: layers that make nets, training and inference.
+// rowan/layer.hpp: layers that build nets, training and inference.
 #pragma once
 
 #include <rowan/layer/accuracy.hpp>

@@ -1,4 +1,4 @@
-// rowan/op.hpp: the operators: tag types with kernels and gradients.
+// rowan/op.hpp: all operators, which are tag types with kernels and gradients.
 #pragma once
 
 #include <rowan/op/accuracy.hpp>

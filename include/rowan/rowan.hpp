@@ -1,4 +1,4 @@
-// rowan/rowan.hpp: all of rowan but CUDA, nanopb and what needs them: rowan/io.hpp has the rest of io.
+// rowan/rowan.hpp: all of rowan except the parts that need CUDA, Thrust or nanopb; rowan/io.hpp has the rest of io.
 #pragma once
 
 #include <rowan/core.hpp>

@@ -1,4 +1,4 @@
-// rowan/sequence.hpp: ragged sequences, arrays of their steps and the algorithms on them.
+// rowan/sequence.hpp: ragged sequences, tensor arrays of their steps, and the algorithms on both.
 #pragma once
 
 #include <rowan/sequence/batches.hpp>

@@ -1,4 +1,4 @@
-// rowan/thrust.hpp: everything of rowan/thrust/ that does not name CUDA. Not in rowan.hpp: it needs Thrust.
+// rowan/thrust.hpp: all of rowan/thrust/ that needs no CUDA. Not included by rowan.hpp because it needs Thrust.
 #pragma once
 
 #include <rowan/thrust/core/copy.hpp>

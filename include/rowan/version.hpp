@@ -1,13 +1,13 @@
-// rowan/version.hpp: the version, stated here and nowhere else. Every header includes this one before anything else.
+// rowan/version.hpp: the version number, defined only here. Every header includes this one first.
 #pragma once
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
 #endif
 
-/// Semantic versioning: another one may break programs.
+/// Major version (semantic versioning): changes with incompatible changes.
 #define ROWAN_VERSION_MAJOR 0
-/// More than before; with major version 0 it may break programs.
+/// Minor version: changes with new features; while the major version is 0, also with incompatible changes.
 #define ROWAN_VERSION_MINOR 1
-/// Corrections alone.
+/// Patch version: changes with bug fixes only.
 #define ROWAN_VERSION_PATCH 0

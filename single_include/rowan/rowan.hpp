@@ -23,20 +23,20 @@
 // SOFTWARE.
 #pragma once
 
-// rowan/version.hpp: the version, stated here and nowhere else. Every header includes this one before anything else.
+// rowan/version.hpp: the version number, defined only here. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
 #endif
 
-/// Semantic versioning: another one may break programs.
+/// Major version (semantic versioning): changes with incompatible changes.
 #define ROWAN_VERSION_MAJOR 0
-/// More than before; with major version 0 it may break programs.
+/// Minor version: changes with new features; while the major version is 0, also with incompatible changes.
 #define ROWAN_VERSION_MINOR 1
-/// Corrections alone.
+/// Patch version: changes with bug fixes only.
 #define ROWAN_VERSION_PATCH 0
 
-// rowan/core/detail/config.hpp: the questions asked of the compiler.
+// rowan/core/detail/config.hpp: compiler requirements and macros.
 
 #if __cplusplus < 202002L
 #error "rowan needs C++20: compile with -std=c++20 or newer"
@@ -50,32 +50,33 @@
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
 
-/// Marks what host and device code may both call.
+/// Marks functions that both host and device code may call.
 #ifdef __CUDACC__
 #define ROWAN_HD __host__ __device__
 #else
 #define ROWAN_HD
 #endif
 
-/// Marks small functions whose inlining the inner loops depend on.
+/// Marks small functions that must be inlined into inner loops for performance.
 #define ROWAN_INLINE [[gnu::always_inline]] inline
 
-/// The same of what host and device code may both call.
+/// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
-/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
-/// what it calls.
+/// Placed before a ROWAN_HD template that is host-only for some template arguments, such as SIMD registers: nvcc does
+/// not check which functions it calls.
 #ifdef __NVCC__
 #define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
-/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, as the target rowan::compiled does, headers
-/// only declare the functions that are no templates and the templates that ROWAN_TEMPLATE lists; the library of that name has them.
+/// By default the library is header-only. If ROWAN_COMPILED is defined, as by the target rowan::compiled, headers only
+/// declare non-template functions and the template instances listed with ROWAN_TEMPLATE; the compiled library defines
+/// them.
 ///
-/// A header x.hpp with such functions declares them and includes x_inl.hpp at its end, which defines them within
-/// `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+/// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
+/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
@@ -89,7 +90,7 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// A program with files of both forms would have functions of either: its linker refuses it by this name.
+/// Causes a link error, with this name, if a program mixes files compiled with and without ROWAN_COMPILED.
 namespace rowan {
 #ifdef ROWAN_COMPILED
 [[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;
@@ -98,7 +99,7 @@ namespace rowan {
 #endif
 }  // namespace rowan
 
-// rowan/core/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
+// rowan/core/detail/blocks.hpp: blocks of memory from the system, and the free blocks of a memory pool.
 
 #include <array>
 #include <bit>
@@ -111,46 +112,47 @@ namespace rowan::inline v0::detail {
 
 class FreeBlocks;
 
-/// Stands before each block.
+/// The header in front of each block.
 struct BlockHeader {
-    void* memory;       // what the system gave
-    FreeBlocks* pool;   // where the block goes when it is let go of; none: to the system
-    std::size_t bytes;  // that it was made for
-    BlockHeader* next;  // of the free ones
+    void* memory;       // the system's allocation
+    FreeBlocks* pool;   // the pool to return the block to; nullptr: the system
+    std::size_t bytes;  // the size passed to new_block
+    BlockHeader* next;  // the next free block of the same size class
 };
 
 inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// A block with room for so many bytes, on whole huge pages where it is large.
+/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages.
 /// errors   std::bad_alloc
 BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
-/// Free blocks by size. They live as long as their pool and all blocks that are in use.
+/// The free blocks of a pool, by size class. Thread-safe. It is deleted with the pool or with the last block in use,
+/// whichever is later.
 class FreeBlocks {
 public:
     explicit FreeBlocks(std::size_t most) : most_(most) {}
     FreeBlocks(FreeBlocks const&) = delete;
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
-    /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
-    /// in whatever order, is there the next time.
+    /// Returns a block of at least `bytes` bytes. Only free blocks of the same size class are reused, so that repeated
+    /// requests of the same sizes, in any order, reuse the blocks of the first time.
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes back what `take` gave.
+    /// Takes a block from `take` back. Returns it to the system if the pool is closed or full.
     void put(BlockHeader* block) noexcept;
 
-    /// Gives the free blocks back to the system.
+    /// Returns the free blocks to the system.
     void clear() noexcept;
     std::size_t kept() const noexcept;
 
-    /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
+    /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
 
 private:
-    // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
+    // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
     static constexpr std::size_t steps = 4, smallest = 64;
     static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }
     static constexpr std::size_t at_most(std::size_t bytes) {
@@ -166,11 +168,11 @@ private:
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
     std::size_t most_, kept_ = 0;
-    std::size_t users_ = 1;  // the pool, and blocks in use
+    std::size_t users_ = 1;  // the pool and each block in use
     bool closed_ = false;
 };
 
-/// The pool that this thread takes its blocks from, or none.
+/// The pool from which this thread takes its blocks, or nullptr.
 inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;
@@ -198,12 +200,12 @@ ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, 
     bool const huge = bytes >= huge_from;
     std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
     std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+    // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
     char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
     char* const first = memory + sizeof(BlockHeader);
     char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
 #ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // a hint: if it fails, the memory is only slower
 #endif
     return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
 }
@@ -276,7 +278,7 @@ ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexce
 
 #endif
 
-// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
 
 #include <algorithm>
 #include <limits>
@@ -284,28 +286,28 @@ ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexce
 
 namespace rowan::inline v0 {
 
-/// A standard allocator whose blocks start at a multiple of 64 bytes and are not initialised. From 4 MiB on a block fills whole
-/// 2 MiB pages and asks the system to back them by huge ones: rows read at random are then found without a page walk.
-/// Blocks come from the thread's MemoryPool where there is one, and go back to it.
+/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
+/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
     using value_type = T;
 
-    /// Where blocks start: at multiples of this many bytes.
+    /// The alignment of blocks, in bytes.
     static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
-    /// The size of the system's large pages, in bytes.
+    /// The size of the system's huge pages, in bytes.
     static constexpr std::size_t huge_page = detail::huge_page;
-    /// Blocks of this many bytes or more fill whole large pages.
+    /// Blocks of this many bytes or more fill whole huge pages.
     static constexpr std::size_t huge_from = detail::huge_from;
 
-    Allocator() = default;  ///< of any element type: all are equal
+    Allocator() = default;  ///< stateless
     template <class U>
     Allocator(Allocator<U> const&) noexcept {}
 
-    /// Memory for `n` elements.
+    /// Allocates memory for `n` elements.
     /// errors   std::bad_alloc
-    /// cost     of a block that the pool has O(1), else one of the system's allocations
+    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
@@ -316,7 +318,7 @@ struct Allocator {
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
-    /// Gives a block back to the pool that it is from, or to the system.
+    /// Returns a block to its pool, or to the system.
     void deallocate(T* block, std::size_t) noexcept {
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
@@ -335,7 +337,7 @@ struct Allocator {
 
 namespace detail {
 
-/// What an algorithm needs for a while, from the thread's MemoryPool where there is one.
+/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
 template <class T>
 using Buffer = std::vector<T, Allocator<T>>;
 
@@ -343,7 +345,7 @@ using Buffer = std::vector<T, Allocator<T>>;
 
 }  // namespace rowan::inline v0
 
-// rowan/core/detail/bit_cast.hpp: std::bit_cast, on devices too.
+// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
 
 namespace rowan::inline v0::detail {
 
@@ -360,23 +362,23 @@ ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
 
 namespace rowan::inline v0 {
 
-/// 8 exponent and 7 fraction bits: float's range in two bytes. Storage only: arithmetic happens in float.
-/// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
+/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
 class bfloat16 {
 public:
-    bfloat16() = default;  ///< 0
+    bfloat16() = default;  ///< zero
     /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
-    /// Exact.
+    /// Exact conversion.
     ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
-    /// The number with these bits.
+    /// The number with this bit pattern.
     ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
         bfloat16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
 
 private:
     ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {
@@ -390,7 +392,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/fwd.hpp: the public class templates, declared with their default arguments.
+// rowan/fwd.hpp: forward declarations of the public class templates, with their default arguments.
 
 /// Row-sparse tensors, ragged sequences, operators, nets and files.
 namespace rowan::inline v0 {
@@ -425,23 +427,23 @@ class TensorArray;
 
 }  // namespace rowan::inline v0
 
-// rowan/core/device.hpp: Cpu, which says where values live and how a call runs.
+// rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
 
 #include <type_traits>
 
 namespace rowan::inline v0 {
 
-/// The processor. As a template argument it says where values live; as a first argument how many threads a call may use.
-/// Results do not depend on the number of threads, not even in their last bit.
+/// The host. As a template argument: values are stored in host memory. As a first argument: the number of threads of a
+/// call. Results are bit-identical for any number of threads.
 struct Cpu {
-    int threads = 0;  ///< 0: all that OpenMP offers (OMP_NUM_THREADS); 1 where a program is built without OpenMP
+    int threads = 0;  ///< 0: OpenMP's maximum (OMP_NUM_THREADS); without OpenMP always one thread
 };
 
-/// Is `D` a device tag? A device's own header specialises it.
+/// Whether `D` is a device tag. The header of each device specialises it.
 template <class D>
 inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 
-/// What stands first in calls: where tensors are, and how work on them is done.
+/// The type of the first argument of calls: where tensors are stored, and how the call runs.
 template <class D>
 concept device = is_device<D>;
 
@@ -451,27 +453,27 @@ concept device = is_device<D>;
 
 namespace rowan::inline v0 {
 
-/// 5 exponent and 10 fraction bits, largest finite value 65504. Storage only: arithmetic happens in float.
-/// From float it rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a NaN.
+/// A storage type with 5 exponent and 10 fraction bits, largest finite value 65504; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; values that are too large become infinite, a NaN stays a NaN.
 class float16 {
 public:
-    float16() = default;  ///< 0
+    float16() = default;  ///< zero
     /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
-    /// Exact.
+    /// Exact conversion.
     ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
 
-    /// The number with these bits.
+    /// The number with this bit pattern.
     ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
         float16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
 
 private:
-    // Both directions are branch-free but for the class of the number, and use the float unit to round:
-    // adding a power of two leaves just the bits that fit, rounded as IEEE 754 asks.
+    // Both directions branch only on the class of the number. Subnormals are rounded by a float addition: in the sum
+    // with 0.5 only the bits that fit remain, rounded to nearest, ties to even.
     ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
         std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
         std::uint32_t const sign = (bits >> 16) & 0x8000U;
@@ -484,7 +486,7 @@ private:
         } else if (size < 0x38800000U) {
             half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
         } else {
-            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // may carry into infinity, as it should
+            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // the carry into infinity is correct
         }
         return static_cast<std::uint16_t>(sign | half);
     }
@@ -508,22 +510,22 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/core/dtype.hpp: dtype<T>, all that rowan asks of an element type.
+// rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 
 #include <concepts>
 #include <string_view>
 
 namespace rowan::inline v0 {
 
-/// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///     sum            the type in which sums and products are formed: zero by default, made from double, and with + - * /
+/// To use a user-defined element type `T`, specialise `rowan::dtype<T>` with
+///     sum            the type of sums and products: zero by default, constructible from double, with + - * /
 ///     name           its name in messages and nets
-///     wire           its number in descriptors and checkpoints; own types count from 1000
+///     wire           its number in descriptors and checkpoints; user-defined types have numbers from 1000
 ///     widen(T)       -> sum
-///     narrow(sum)    -> T, rounding as the type does
+///     narrow(sum)    -> T, with the rounding of the type
 ///
-/// `T` itself must be trivially copyable and default constructible. Functions that need more of `sum` say so when they are compiled:
-/// sqrt, exp, log and pow are found by its namespace, < and > order it.
+/// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
+/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -535,7 +537,7 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 
 namespace detail {
 
-/// What rowan's own element types have in common.
+/// The common base of the built-in element types.
 template <class T, class Sum>
 struct cast_dtype {
     using sum = Sum;
@@ -545,7 +547,7 @@ struct cast_dtype {
     ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
 };
 
-/// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
+/// Whether `T` is an element type. The first compiler error names what a specialisation lacks.
 template <class T>
 consteval bool is_element() {
     if constexpr (requires { sizeof(dtype<T>); }) {
@@ -600,7 +602,7 @@ struct dtype<double> : detail::cast_dtype<double, double> {
     static constexpr std::int32_t wire = 6;
 };
 
-/// Integers are summed in 64 bits and wrap around when they are narrowed, as NumPy's do.
+/// Sums of integers are 64 bits wide and wrap around when narrowed, as in NumPy.
 template <>
 struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
     static constexpr std::string_view name = "i32";
@@ -619,7 +621,7 @@ struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
     static constexpr std::int32_t wire = 20;
 };
 
-/// A sum of truth values is their disjunction.
+/// The sum of bools is their logical or.
 template <>
 struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
     static constexpr std::string_view name = "bool";
@@ -640,39 +642,40 @@ struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
 
 }  // namespace rowan::inline v0
 
-// rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
+// rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
 #include <stdexcept>
 #include <string>
 
 namespace rowan::inline v0 {
 
-/// The base of every error. Whatever throws one has checked all its arguments before it wrote anything.
+/// The base class of all errors. A function validates all its arguments before it writes anything.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
+/// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
 
-    /// A position that is wrong for another reason: `slots[3] was never written`.
+    /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
+    /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
 
-    /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
+    /// A value that is invalid for another reason: `order[2] = 1 stands there already`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
-    std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }        ///< that stands there
-    std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
+    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
+    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
+    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
 
-    /// The same of another field, at another position there: of what the field was made from.
+    /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
-    /// cost     one text
+    /// cost     one string
     IndexError moved_to(std::string field, std::size_t position) const;
 
 private:
@@ -686,15 +689,15 @@ private:
     std::int64_t bound_;
 };
 
-/// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
+/// Ranks, dims or counts that do not match, or a size that is out of range: `value.shape(0) is 3, expected 2`.
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
     ShapeError(std::string field, std::string actual, std::string expected);
 
-    std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
-    std::string const& actual() const noexcept { return actual_; }      ///< what it is
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    std::string const& field() const noexcept { return field_; }        ///< the argument and its property
+    std::string const& actual() const noexcept { return actual_; }      ///< the actual value
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected value
 
 private:
     std::string field_;
@@ -702,15 +705,15 @@ private:
     std::string expected_;
 };
 
-/// A number that no computation can use: `learning_rate is nan, expected a finite number`.
+/// An invalid number: `learning_rate is nan, expected a finite number`.
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
-    double value() const noexcept { return value_; }                    ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected value
+    double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
     static std::string text(double value);
@@ -719,16 +722,17 @@ private:
     double value_;
 };
 
-/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
+/// Offsets or lengths that do not partition a batch into sequences:
+/// `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
 
-    std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
-    std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }          ///< that stands there
-    std::string const& reason() const noexcept { return reason_; }  ///< what is wrong with it
+    std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
+    std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
+    std::int64_t value() const noexcept { return value_; }          ///< the value at that position
+    std::string const& reason() const noexcept { return reason_; }  ///< why it is invalid
 
 private:
     std::string reason_;
@@ -737,15 +741,15 @@ private:
     std::int64_t value_;
 };
 
-/// Element types that do not fit together: `table is f32, expected bf16`.
+/// Element types that do not match: `table is f32, expected bf16`.
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
     TypeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
-    std::string const& actual() const noexcept { return actual_; }      ///< what it is
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    std::string const& actual() const noexcept { return actual_; }      ///< the actual type
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected type
 
 private:
     std::string field_;
@@ -753,21 +757,21 @@ private:
     std::string expected_;
 };
 
-/// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
+/// A file or message that violates its format: `byte 12: dims is -3, which is negative`.
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
     FormatError(std::uint64_t offset, std::string field, std::string const& reason);
 
-    std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
-    std::string const& field() const noexcept { return field_; }  ///< what stands there
+    std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
+    std::string const& field() const noexcept { return field_; }  ///< the field at that offset
 
 private:
     std::uint64_t offset_;
     std::string field_;
 };
 
-/// The operating system refused: `open model.rowan: No such file or directory`.
+/// An operating system call failed: `open model.rowan: No such file or directory`.
 class IoError : public Error {
 public:
     /// `operation path: reason`
@@ -787,7 +791,7 @@ public:
     using Error::Error;
 };
 
-/// CUDA refused.
+/// A CUDA call failed.
 class CudaError : public Error {
 public:
     using Error::Error;
@@ -861,13 +865,13 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 
 #endif
 
-// rowan/core/height.hpp: Height, what functions take where they want a number of rows.
+// rowan/core/height.hpp: Height, the parameter type for the number of rows of a table.
 
 #include <utility>
 
 namespace rowan::inline v0 {
 
-/// The height of a table, from an integer of any type, so that `table.shape(0)` needs no cast.
+/// The number of rows of a table. Any integer type converts to it, so that `table.shape(0)` needs no cast.
 /// errors   ShapeError if it is negative or more than 2^63 - 1
 class Height {
 public:
@@ -879,7 +883,7 @@ public:
             throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
         }
     }
-    operator std::int64_t() const noexcept { return value_; }  ///< in [0, 2^63 - 1]
+    operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
 
 private:
     std::int64_t value_;
@@ -887,7 +891,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/core/parallel.hpp: loops over several threads, through OpenMP where a program is built with it.
+// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
 
 #include <atomic>
 #include <exception>
@@ -898,9 +902,10 @@ private:
 
 namespace rowan::inline v0 {
 
-/// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
+/// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
+/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
 /// errors   ValueError if `exec.threads` is negative
-/// cost     one question to OpenMP
+/// cost     O(1), queries of OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
@@ -913,21 +918,21 @@ inline int thread_count(Cpu exec) {
 
 namespace detail {
 
-/// Below this many elements a second thread costs more than it brings.
+/// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The threads for work on `elements`. Refuses a negative number of them even where one is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
     return elements < serial_below ? 1 : threads;
 }
 
-struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
+struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
     template <std::same_as<std::size_t> U>
     operator U() const;
 };
 
-/// Calls f(thread, threads) once on each thread of a team of at most `threads`. The first exception reaches the caller.
+/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
 template <class F>
 void team(int threads, F&& f) {
 #ifdef _OPENMP
@@ -948,22 +953,22 @@ void team(int threads, F&& f) {
     f(0, 1);
 }
 
-/// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
-/// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
-/// the one goes with any of the other, as callers go by the team that they get.
-/// requires   that nothing is thrown before a thread's last wait: the others would wait for ever
+/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
+/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
+/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
+/// requires   no thread throws before its last wait, otherwise the other threads wait forever
 class TeamBarrier {
 public:
-    /// Waits for the whole team of `threads`; every one of them must come here.
+    /// Waits until all `threads` threads of the team have called it.
     void wait(int threads) {
-        unsigned const phase = phase_.load(std::memory_order_relaxed);  // it stays until this thread has arrived
+        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
             arrived_.store(0, std::memory_order_relaxed);
             phase_.store(phase + 1, std::memory_order_release);
             phase_.notify_all();
             return;
         }
-        for (int i = 0; i < 10'000; ++i) {  // the others are often near, and sleeping is slow
+        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
             if (phase_.load(std::memory_order_acquire) != phase) return;
         }
         phase_.wait(phase, std::memory_order_acquire);
@@ -976,16 +981,17 @@ private:
 
 }  // namespace detail
 
-/// A callback f(begin, end) with 64-bit bounds; one of `auto` parameters takes them as they come.
+/// A callback f(begin, end) with 64-bit bounds. Generic callbacks (`auto` parameters) are accepted.
 template <class F>
 concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
     ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
      std::invocable<F&, detail::index64, detail::index64>);
 
-/// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
-/// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
-/// errors   what `f` throws, one exception of those thrown
-/// cost     one team of threads, none where one range or one thread is enough; what `f` costs
+/// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
+/// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
+/// so `f` must write only to the data of its range.
+/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
+/// cost     one team of threads, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
@@ -1005,14 +1011,14 @@ void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
 
 }  // namespace rowan::inline v0
 
-// rowan/core/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
+// rowan/core/detail/checked.hpp: overflow-checked size arithmetic, and shapes as text.
 
 #include <cmath>
 #include <optional>
 
 namespace rowan::inline v0::detail {
 
-/// "[3, 4]"
+/// The shape as text: "[3, 4]".
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
@@ -1020,8 +1026,8 @@ std::string shape_text(Shape const& shape) {
     return text + "]";
 }
 
-/// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
-/// overflow in the others.
+/// The number of elements of a shape, or nullopt if elements of `element_bytes` bytes need more than 2^63 - 1 bytes.
+/// Overflow of the other dims is detected even if a dim is 0.
 /// requires   no dim is negative
 template <class Shape>
 std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
@@ -1038,7 +1044,8 @@ std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_by
     return empty ? 0 : bytes / element_bytes;
 }
 
-/// The same for a shape that a caller gave.
+/// The same for a shape passed by the caller.
+/// errors   ShapeError instead of nullopt
 template <class Shape>
 std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
     auto const size = shape_size(shape, element_bytes);
@@ -1046,10 +1053,11 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
     return *size;
 }
 
+/// Validates a range.
 /// errors   IndexError unless begin <= end <= count
 void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
-/// Is x a whole number that I holds?
+/// Whether x is an integer in the range of I.
 template <class I>
 bool is_whole(double x) noexcept {
     using limits = std::numeric_limits<I>;
@@ -1083,14 +1091,14 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 
 #endif
 
-// rowan/core/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
+// rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
 
 namespace rowan::inline v0::detail {
 
-/// A number or a list of nested lists. Unlike xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
-/// It refers to the braces' own memory: good until the end of the expression that wrote them.
+/// A number or a list of Nested. Unlike in xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
+/// It refers to the memory of the braced list, so it is valid until the end of the full expression.
 template <class T>
 class Nested {
 public:
@@ -1106,7 +1114,8 @@ public:
         if (list.size() != 0 && !list.begin()->scalar_) shape_of(list.begin()->list_, shape);
     }
 
-    /// Writes the numbers of `list`, which must have the dims `shape` from `axis` on; returns the end.
+    /// Writes the numbers of `list` to `out` and returns the end of the output.
+    /// errors   ShapeError if the dims of `list` are not those of `shape` from `axis` on
     template <class Shape>
     static T* copy(std::initializer_list<Nested> list, Shape const& shape, std::size_t axis, T* out) {
         if (list.size() != shape[axis]) bad(shape, axis, std::to_string(list.size()) + " long");
@@ -1137,7 +1146,7 @@ private:
     template <class U>
     static T convert(U const& number) {
         if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // 0.1 for an own type, rounded once
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
         } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
             if constexpr (std::integral<U> && !std::same_as<U, bool>) {
                 if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));
@@ -1157,7 +1166,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/storage.hpp: the elements of a Tensor, a run of one block of memory that several tensors may share.
+// rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
 
 #include <iterator>
 #include <memory>
@@ -1182,14 +1191,14 @@ public:
 
     Storage() = default;
     explicit Storage(std::size_t n) : block_(make(n)), size_(n), capacity_(n) {}
-    /// The n elements that `block` points to and keeps alive.
+    /// The n elements at `block`, which keeps them alive.
     Storage(std::shared_ptr<T> block, std::size_t n) : block_(std::move(block)), size_(n), capacity_(n) {}
 
     Storage(Storage const& other) : Storage(other.size_) { std::copy_n(other.data(), size_, data()); }
     Storage(Storage&& other) noexcept
         : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0)) {}
-    /// New contents. Memory is kept where nobody else sees it.
+    /// Replaces the contents. The memory is reused if it suffices and is not shared.
     Storage& operator=(Storage const& other) {
         if (this == &other) return *this;
         resize_unshared(other.size_);
@@ -1205,7 +1214,7 @@ public:
     }
     ~Storage() = default;
 
-    /// The n elements that `block` points to and keeps alive. Others see them too: new contents never go there.
+    /// The same for memory that is also used elsewhere: new contents are never written to it, as its capacity is 0.
     static Storage of_others(std::shared_ptr<T> block, std::size_t n) noexcept {
         Storage run;
         run.block_ = std::move(block);
@@ -1213,7 +1222,7 @@ public:
         return run;
     }
 
-    /// The same elements, from `begin` on.
+    /// An alias of the n elements from `begin` on.
     Storage alias(std::size_t begin, std::size_t n) const {
         Storage run;
         run.block_ = std::shared_ptr<T>(block_, block_.get() + begin);
@@ -1222,7 +1231,7 @@ public:
         return run;
     }
 
-    /// Room for n elements: this memory where it suffices and nobody else sees it, else new memory.
+    /// Memory for n elements: this memory if it suffices and is not shared, else new memory.
     Storage room(std::size_t n) const {
         if (!fits(n)) return Storage(n);
         Storage run;
@@ -1232,7 +1241,7 @@ public:
         return run;
     }
 
-    /// Keeps the elements, and so all aliases, where the size stays; contents are lost otherwise.
+    /// Keeps the elements and the aliases if the size does not change, else the contents are lost.
     void resize(std::size_t n) {
         if (n != size_) resize_unshared(n);
     }
@@ -1268,7 +1277,7 @@ private:
     bool fits(std::size_t n) const noexcept {
         bool const alone = n == 0 || (block_.use_count() == 1 && n <= capacity_);
         std::atomic_thread_fence(
-            std::memory_order_acquire);  // an alias that another thread gave up has been read to the end
+            std::memory_order_acquire);  // pairs with the release of other aliases: reads through them are complete
         return alone;
     }
 
@@ -1287,7 +1296,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/core/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
+// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
 
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/core/xtensor_config.hpp>
@@ -1306,7 +1315,8 @@ private:
 #else
 #include <xtensor/xstorage.hpp>
 
-// Before 0.26, two of xtensor's specializations fit a svector where a template's defaults count, as they do from clang 19 on.
+// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
+// template arguments are considered, as in clang 19 and newer.
 #if defined(__clang__) && defined(__cpp_template_template_args)
 namespace xt {
 template <class X, class T, std::size_t N>
@@ -1320,7 +1330,7 @@ struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
 #include <xtensor/xsemantic.hpp>
 #endif
 
-// rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
+// rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
 
 #include <span>
 
@@ -1332,7 +1342,7 @@ struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
     using reference = T&;
     using const_reference = T const&;
     using size_type = std::size_t;
-    using shape_type = svector<std::size_t, 8>;  // as many dims as a shape holds without memory of its own
+    using shape_type = svector<std::size_t, 8>;  // inline storage for max_rank dims
     using strides_type = get_strides_t<shape_type>;
     using backstrides_type = strides_type;
     using inner_shape_type = shape_type;
@@ -1349,46 +1359,47 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
-/// A row-major array of `T`, of any rank. Expressions of xtensor read it and are assigned to it: `t = xt::exp(t) + 1`.
+/// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
-/// A copy is deep. `share()` and `slice()` see the same elements and keep them alive. `=` gives a tensor new contents and never
-/// writes through an alias; compound assignment, element access and `xt::noalias(t) = …` write in place, so all aliases see it.
-/// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
+/// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
+/// `=` replaces the contents and never writes through an alias; compound assignment, element access and
+/// `xt::noalias(t) = …` write in place and are visible in all aliases. A default-constructed or moved-from tensor has
+/// shape [0]. As in xtensor, `t(i, j)` is not bounds-checked; `at(i, j)`, `row` and `slice` are.
 template <class T>
 class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
     static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
 
     using container = xt::xstrided_container<Tensor>;
     using semantic = xt::xcontainer_semantic<Tensor>;
-    // A number with which xtensor cannot compute in place, as results of other types do not convert back to T.
+    // Scalars for which xtensor's in-place operators do not compile, because the result does not convert back to T.
     template <class S>
     static constexpr bool own_scalar = !std::is_arithmetic_v<T> && !xt::is_xexpression<S>::value;
 
 public:
     using shape_type = typename container::shape_type;
-    static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
+    static constexpr std::size_t max_rank = 8;  ///< shapes are stored inline, so that a move does not allocate or throw
 
-    Tensor() { resize(shape_type{0}); }  ///< the shape [0]
+    Tensor() { resize(shape_type{0}); }  ///< shape [0]
 
-    /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
-    /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
-    ///          type and a number is not whole or not in its range
-    /// cost     one write of the elements
+    /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
+    /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
+    ///          is an integer type and a number is not an integer or not in its range
+    /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
 
-    /// Evaluates an expression of xtensor.
-    /// errors   what the expression throws; as from_shape
-    /// cost     on one thread, what the expression costs
+    /// Evaluates an xtensor expression.
+    /// errors   as from_shape; exceptions of the expression
+    /// cost     the cost of the expression, on one thread
     template <class E>
     Tensor(xt::xexpression<E> const& e);
 
-    /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
-    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
-    /// cost     one allocation; the elements are not touched
+    /// A tensor with uninitialised elements. The shape [] has one element.
+    /// errors   ShapeError if the size in bytes exceeds 2^63 - 1 or there are more than max_rank dims; std::bad_alloc
+    /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
-    /// A tensor of this shape, every element `value`.
+    /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
-    /// cost     one write of the elements
+    /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
     /// The same with zeros.
     /// errors   as full
@@ -1418,7 +1429,7 @@ public:
         return *this = Tensor(e);
     }
 
-    /// An alias: the same elements under this tensor's present shape. Constness is not inherited, as with std::span.
+    /// An alias with the current shape. Constness is shallow, as with std::span.
     Tensor share() const { return alias(0, this->size(), this->shape()); }
 
     /// An alias of rows [begin, end).
@@ -1426,24 +1437,24 @@ public:
     /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const;
 
-    /// An alias of the same elements in another shape.
+    /// An alias with another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const;
 
-    /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
-    /// errors   as from_shape, with the tensor as it was
-    /// cost     one allocation at most; the elements are not touched
+    /// Changes the shape. The contents are lost if the size changes. Memory is reused if it suffices and has no alias.
+    /// errors   as from_shape; the tensor is unchanged on error
+    /// cost     at most one allocation; elements are not initialised
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false);
 
-    /// In place another shape of as many elements; one dim may be -1 and follows from the others.
-    /// errors   ShapeError if the number of elements differs
+    /// Changes the shape in place, keeping the elements; one dim may be -1 and is inferred from the others.
+    /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape);
 
-    /// Elements per row: the product of all dims but the first.
+    /// The number of elements per row: the product of all dims except the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
 
     /// The elements of row `i`.
@@ -1454,7 +1465,7 @@ public:
 
     void swap(Tensor& other) noexcept;
 
-    // In place, where xtensor would evaluate into new memory and leave the aliases behind.
+    // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
     // errors   ShapeError if the result would have another shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
@@ -1528,7 +1539,7 @@ template <class E>
 Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
     if constexpr (std::convertible_to<typename E::value_type, T>) {
         semantic::assign(e);
-    } else {  // such as float to bfloat16, which only narrow() does
+    } else {  // no implicit conversion, e.g. float to bfloat16: use narrow()
         E const& values = e.derived_cast();
         resize(values.shape());
         std::transform(values.begin(), values.end(), data_.begin(),
@@ -1576,7 +1587,7 @@ void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
     typename container::strides_type strides(dims.size());
     typename container::backstrides_type backstrides(dims.size());
     xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-    data_.resize(size);  // the last that may throw
+    data_.resize(size);  // the last operation that may throw
     std::swap(container::shape_impl(), dims);
     std::swap(container::strides_impl(), strides);
     std::swap(container::backstrides_impl(), backstrides);
@@ -1656,28 +1667,29 @@ ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
 
 }  // namespace rowan::inline v0
 
-// rowan/core/ids.hpp: Ids, what functions take where they want row numbers.
+// rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 
 #include <ranges>
 
 namespace rowan::inline v0 {
 
-/// An integer type that row numbers may have.
+/// An integer type of row numbers.
 template <class I>
 concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
 /// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
-/// requires   as a parameter only: it refers to the caller's memory, for a braced list to the end of the expression
+/// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
+///            with the full expression
 template <>
 class Ids<Cpu> {
 public:
     using shape_type = Tensor<std::int64_t>::shape_type;
 
-    Ids() : shape_{0} {}  ///< none
-    /// `{2, 0, 2}`, to the end of the expression.
+    Ids() : shape_{0} {}  ///< no ids
+    /// A braced list such as `{2, 0, 2}`, valid until the end of the full expression.
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
-    /// Ids of the tensor's shape.
+    /// The elements of a tensor; the ids have its shape.
     /// errors   none
     /// cost     O(1)
     template <id_type I>
@@ -1685,7 +1697,7 @@ public:
         shape_ = ids.shape();
     }
 
-    /// A flat list.
+    /// A flat list: the ids have shape [size].
     /// errors   none
     /// cost     O(1)
     template <std::ranges::contiguous_range R>
@@ -1699,21 +1711,21 @@ public:
         }
     }
 
-    std::size_t size() const noexcept { return size_; }          ///< how many ids
-    shape_type const& shape() const noexcept { return shape_; }  ///< that the result of a lookup begins with
-    /// Id i of all, in row-major order.
+    std::size_t size() const noexcept { return size_; }          ///< the number of ids
+    shape_type const& shape() const noexcept { return shape_; }  ///< the leading dims of a lookup's result
+    /// Id i in row-major order, not bounds-checked.
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
-    /// Calls f with a span of the ids as they are, int32 or int64.
-    /// errors   what f throws
-    /// cost     that of f
+    /// Calls f with a span of the ids in their stored type, int32 or int64.
+    /// errors   exceptions of f
+    /// cost     the cost of f
     template <class F>
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(std::span(narrow_, size_));
         return f(std::span(wide_, size_));
     }
 
-    /// Where the ids lie, to see whether a call would write over them.
+    /// The memory of the ids, for overlap checks.
     /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
@@ -1729,14 +1741,15 @@ private:
 
 namespace detail {
 
-/// Every id must be in [0, bound); the error names the first that is not.
-/// cost     one pass, in parallel where there are many
+/// Checks that all ids are in [0, bound).
+/// errors   IndexError for the first id that is not in [0, bound)
+/// cost     one pass, in parallel for many ids
 inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
         parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit: the loop vectorises
+            bool bad = false;  // no early exit, so that the loop is vectorised
             for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
             if (bad) good = false;
         });
@@ -1751,40 +1764,41 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
 
 }  // namespace rowan::inline v0
 
-// rowan/core/memory_pool.hpp: MemoryPool, which keeps the memory that tensors let go of for the next ones.
+// rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 
 namespace rowan::inline v0 {
 
-/// Keeps the memory of tensors that are gone, and gives it to new ones: no call of the system, no page that the kernel must clear, which
-/// is half of what a large fresh result costs. A thread uses the pool while it has a Guard:
+/// Keeps the memory of destroyed tensors and reuses it for new ones. This avoids system calls and the kernel's clearing
+/// of fresh pages, half of the cost of a large new result. A thread uses the pool while it holds a Guard:
 ///
 ///     rowan::MemoryPool pool;
 ///     rowan::MemoryPool::Guard const guard(pool);
 ///     for (auto const& ids : batches) {
-///         auto const rows = rowan::gather(table, ids);  // from the second time on in the same memory
+///         auto const rows = rowan::gather(table, ids);  // reuses the same memory from the second batch on
 ///     }
 ///
-/// Tensors may outlive guard and pool, and may be let go of by any thread.
-/// cost     a block is at most a quarter larger than what it holds, and from 4 MiB on fills whole huge pages. Batches of many sizes leave
-///          blocks of many sizes: give a bound where that is too much
+/// Tensors may outlive the guard and the pool, and may be destroyed by any thread.
+/// cost     a block is at most a quarter larger than requested (at least 64 bytes), and from 4 MiB on fills whole huge
+///          pages; batches of many sizes leave free blocks of many sizes, which `most` limits
 class MemoryPool {
 public:
-    /// `most`: how many bytes of free memory are kept; what is more goes to the system.
+    /// `most` is the maximum number of bytes of free memory to keep; blocks beyond it are returned to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
-    MemoryPool(MemoryPool const&) = delete;  ///< not copied
+    MemoryPool(MemoryPool const&) = delete;  ///< not copyable
     MemoryPool& operator=(MemoryPool const&) = delete;
     ~MemoryPool() { free_->close(); }
 
-    /// The bytes of the memory that is free.
+    /// The number of bytes of free memory in the pool.
     std::size_t kept() const noexcept { return free_->kept(); }
-    /// Gives free memory back to the system.
+    /// Returns the free memory to the system.
     void clear() noexcept { free_->clear(); }
 
-    /// While it lives, this thread's tensors come from the pool, and not from one that it used before. It may not outlive the pool.
+    /// During its lifetime, the thread allocates tensors from the pool instead of the pool it used before.
+    /// requires   the pool outlives the guard
     class [[nodiscard]] Guard {
     public:
-        /// `pool` is the thread's until the guard is gone.
+        /// Makes `pool` the thread's pool until the guard is destroyed.
         explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;
@@ -1800,7 +1814,7 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/rows.hpp: moving whole rows: prefetch, and copies that leave the caches alone.
+// rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -1810,31 +1824,33 @@ private:
 
 namespace rowan::inline v0::detail {
 
-/// How many rows ahead of their use rows of this size are asked for: 8 KiB, enough to have the memory's whole latency under way.
+/// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
+/// 64.
 inline std::size_t lookahead(std::size_t row_bytes) noexcept {
     return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
 }
 
-/// Asks for `bytes` from `p` on, to be read (or written). Beyond 2 KiB the hardware has caught on.
+/// Prefetches `bytes` bytes from `p` on for reading or writing, at most 2 KiB: from there on the hardware prefetches.
 template <bool write>
 ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
     constexpr int access = write ? 1 : 0;
     auto const* line = static_cast<char const*>(p);
     std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
-    for (; lines >= 4; lines -= 4, line += 256) {  // straight-line code: these loops are as hot as the arithmetic
+    for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
         __builtin_prefetch(line, access);
         __builtin_prefetch(line + 64, access);
         __builtin_prefetch(line + 128, access);
         __builtin_prefetch(line + 192, access);
     }
     for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
-    asm volatile("");  // g++ drops calls of a function that only prefetches: it has no effect that it knows of
+    asm volatile("");  // otherwise g++ removes calls of functions that only prefetch
 }
 
-/// Copies of outputs larger than this go past the caches: the lines are not read first, and nothing else is driven out.
+/// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
 inline constexpr std::size_t stream_from = std::size_t{8} << 20;
 
-/// memcpy past the caches; stream_end() must follow the last one.
+/// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
+/// multiples of 64.
 ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
 #ifdef __SSE2__
     if (bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {
@@ -1869,17 +1885,18 @@ ROWAN_INLINE void stream_end() {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/copy_rows.hpp: rows and blocks of rows copied from anywhere to anywhere, on several threads.
+// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
 
 namespace rowan::inline v0::detail {
 
-/// The sum of two numbers of rows. Rows of no elements take no memory, so there may be more of them than can be counted.
+/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
+/// errors   ShapeError if the sum exceeds 2^63 - 1
 inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
     if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
     throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
 }
 
-/// How a device copies rows.
+/// The implementation of row copies on a device.
 template <class D>
 struct RowCopies;
 
@@ -1960,7 +1977,7 @@ struct RowCopies<Cpu> {
     }
 
 private:
-    /// Where a row of all blocks lies; best asked for in ascending order.
+    /// The address of row i of all blocks; fastest for ascending i.
     template <class From>
     struct RowsOfBlocks {
         From from;
@@ -1978,34 +1995,34 @@ private:
     };
 };
 
-/// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
-/// ascending i that may begin anywhere. A device has both called on the host.
+/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
+/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
 template <class D, class From, class To>
 void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
     RowCopies<D>::rows(exec, n, bytes, from, to);
 }
 
-/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Threads share the rows, not
-/// the blocks, which may differ much in length.
+/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
+/// divided by rows, not by blocks, because block lengths may differ widely.
 template <class D, class From, class To>
 void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
                  To const& to) {
     RowCopies<D>::blocks(exec, starts, bytes, from, to);
 }
 
-/// Copies n rows of `width` elements: row index[i] of `from` becomes row i of `to`. All are in the device's memory.
+/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
 template <class D, class T>
 void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
     RowCopies<D>::take(exec, n, width, from, index, to);
 }
 
-/// The inverse: row i of `from` becomes row index[i] of `to`.
+/// The inverse: to[index[i]] = from[i].
 template <class D, class T>
 void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
     RowCopies<D>::put(exec, n, width, from, index, to);
 }
 
-/// The same of rows that lie in blocks: block b, of starts[b + 1] - starts[b] rows, at from(b). `starts` are the host's.
+/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
 template <class D, class T, class From>
 void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
                 std::int64_t const* index, T* to) {
@@ -2014,19 +2031,20 @@ void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/on_device.hpp: new tensors and uploaded numbers, for code that is written once for all devices.
+// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
 
 namespace rowan::inline v0::detail {
 
 template <class D>
 inline constexpr bool is_cpu = std::same_as<D, Cpu>;
 
-/// Does a recurrent net run a batch on this device as a whole? On the host it runs in parts, for threads; a device whose products have the
-/// host's bits keeps to these, for the order of sums. Others gain nothing by them: its header specialises this.
+/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
+/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
+/// of other devices, which gain nothing from parts, specialise this.
 template <class D>
 inline constexpr bool runs_whole = false;
 
-/// A tensor that is not initialised, made by a call on `exec`.
+/// An uninitialised tensor, allocated on `exec`.
 template <class T, class D>
 Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
     if constexpr (is_cpu<D>) {
@@ -2045,7 +2063,7 @@ Tensor<T, D> new_zeros(D const& exec, typename Tensor<T, D>::shape_type const& s
     }
 }
 
-/// What the host has computed, where the device wants it.
+/// A tensor computed on the host, moved or copied to the device.
 template <class T, class D>
 Tensor<T, D> placed(D const& exec, Tensor<T> host) {
     if constexpr (is_cpu<D>) {
@@ -2055,7 +2073,7 @@ Tensor<T, D> placed(D const& exec, Tensor<T> host) {
     }
 }
 
-/// How a call that was given no execution runs: where the tensor was made.
+/// The default `exec` of a call without one: the device on which the tensor was created.
 template <class T, class D>
 D exec_of(Tensor<T, D> const& tensor) {
     if constexpr (is_cpu<D>) {
@@ -2065,7 +2083,8 @@ D exec_of(Tensor<T, D> const& tensor) {
     }
 }
 
-/// Numbers that the host has computed, where a call on the device reads them, while it is enqueued.
+/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
+/// host's memory, other devices copy it.
 template <class T, class D>
 class OnDevice;
 
@@ -2079,7 +2098,7 @@ private:
     T const* data_;
 };
 
-/// How the host does its part of a call on `exec`.
+/// The `exec` of the host's part of a call on `exec`.
 template <class D>
 Cpu host_exec(D const& exec) {
     if constexpr (is_cpu<D>) {
@@ -2090,7 +2109,7 @@ Cpu host_exec(D const& exec) {
     }
 }
 
-/// Numbers that the host must know, such as lengths, wherever they are.
+/// Host access to numbers, such as lengths, in the memory of any device.
 template <class D>
 class HostIds;
 
@@ -2106,138 +2125,7 @@ private:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/arguments.hpp: the checks of arguments that several functions share.
-
-#include <functional>
-
-namespace rowan::inline v0::detail {
-
-inline void check_finite(char const* field, double value) {
-    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
-}
-
-/// The rank is at least 1.
-template <class T, class D>
-void check_rows(char const* field, Tensor<T, D> const& tensor) {
-    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
-}
-
-template <class T, class D>
-void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
-    check_rows(field, tensor);
-    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
-    }
-}
-
-/// All dims but the first are those of `like`.
-template <class T, class D, class Shape>
-void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
-    auto const& shape = tensor.shape();
-    like[0] = shape[0];
-    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
-}
-
-inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
-    std::less<> const before;  // a total order, also of unrelated pointers
-    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
-}
-
-/// What is written shares no memory with what is read meanwhile.
-inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
-                        std::span<std::byte const> from) {
-    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
-}
-
-template <class T, class D>
-std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
-    return std::as_bytes(std::span(tensor.data(), tensor.size()));
-}
-
-/// No two tensors share memory; the names are theirs, in order.
-template <class Names, class... T, class... D>
-void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
-    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
-        }
-    }
-}
-
-/// The number of rows as the height of a SelectedRows.
-template <class T, class D>
-std::int64_t height_of(Tensor<T, D> const& tensor) {
-    return static_cast<std::int64_t>(tensor.shape()[0]);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/joined_rows.hpp: rows taken from a tensor, and tensors joined along their rows, on any device.
-
-namespace rowan::inline v0::detail {
-
-/// Row i of the result is row from[i].
-template <class T, class D>
-Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
-    auto shape = x.shape();
-    shape[0] = from.size();
-    auto out = new_tensor<T>(exec, shape);
-    OnDevice<std::int64_t, D> const index(exec, from);
-    take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
-    return out;
-}
-
-/// Room for the rows of all of n tensors, of which at(k) is the k-th.
-/// errors   ShapeError if trailing dims differ
-template <class T, class D, class At>
-Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
-    auto shape = at(0).shape();
-    shape[0] = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-        Tensor<T, D> const& x = at(k);
-        check_rows("value", x);
-        check_trailing("value", x, at(0).shape());
-        shape[0] += x.shape()[0];
-    }
-    return new_tensor<T>(exec, shape);
-}
-
-/// The rows of all, one after the other.
-template <class T, class D, class At>
-Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
-    auto all = room_for_rows<T>(exec, n, at);
-    if constexpr (is_cpu<D>) {
-        T* to = all.data();
-        for (std::size_t k = 0; k < n; ++k) to = std::copy_n(at(k).data(), at(k).size(), to);
-    } else {
-        std::vector<std::int64_t> starts{0};
-        for (std::size_t k = 0; k < n; ++k) starts.push_back(starts.back() + height_of(at(k)));
-        std::size_t const width = all.row_size();
-        copy_blocks(
-            exec, starts, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
-            [&](std::size_t k) { return all.data() + static_cast<std::size_t>(starts[k]) * width; });
-    }
-    return all;
-}
-
-/// Row i of the k-th becomes row to[k][i], all of which must be filled.
-/// errors   ShapeError if one has another number of rows than places for them
-template <class T, class D, class At>
-Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
-                            std::span<std::span<std::int64_t const> const> to) {
-    auto all = room_for_rows<T>(exec, n, at);
-    for (std::size_t k = 0; k < n; ++k) {
-        check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
-        OnDevice<std::int64_t, D> const index(exec, to[k]);
-        put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
-    }
-    return all;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/var_spec.hpp: VarSpec, what is known of a variable before it has a value.
+// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
 #include <ostream>
 
@@ -2246,13 +2134,13 @@ namespace rowan::inline v0 {
 /// A dim that is not known yet, such as the number of rows of the next batch.
 inline constexpr std::int64_t UNK = -1;
 
-/// The kinds of variables, with their numbers in descriptors.
+/// The kinds of variables, with their values in descriptors.
 enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
 
 /// Up to eight dims, each a count or UNK.
 class Dims {
 public:
-    static constexpr std::size_t max_rank = 8;  ///< more dims than that are refused
+    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
 
     constexpr Dims() = default;  ///< rank 0
     /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
@@ -2260,8 +2148,8 @@ public:
         for (std::int64_t const dim : dims) push_back(dim);
     }
 
-    /// One dim more, the last.
-    /// errors   ShapeError if there are max_rank already or it is neither a count nor UNK
+    /// Appends a dim.
+    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
         if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
@@ -2275,7 +2163,7 @@ public:
     constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
     constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
 
-    /// The product of the dims from `first` on, UNK if one of them is.
+    /// The product of the dims from `first` on; UNK if one of them is UNK.
     constexpr std::int64_t product_from(std::size_t first) const noexcept {
         std::int64_t product = 1;
         for (std::size_t i = first; i < rank_; ++i) {
@@ -2287,7 +2175,7 @@ public:
 
     friend constexpr bool operator==(Dims const&, Dims const&) = default;
 
-    /// [UNK, 640, 480]
+    /// Prints the dims: [UNK, 640, 480]
     friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
         char const* comma = "[";
         for (std::int64_t const dim : dims) {
@@ -2303,29 +2191,29 @@ private:
     std::size_t rank_ = 0;
 };
 
-/// Kind, element type, dims and levels of sequences of a variable.
+/// The kind, element type, dims and number of levels of a variable.
 struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;              ///< what kind of thing it is
+    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
     std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
-    Dims dims;                                       ///< of a SelectedRows those that it stands for
-    std::size_t lod_level = 0;                       ///< how many; 0: rows that form no sequences
+    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
+    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
 
     friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
 };
 
-/// Is it the number of one of rowan's integral element types, bool among them?
+/// Whether this is the number of one of rowan's integral element types, including bool.
 constexpr bool is_integral(std::int32_t wire) noexcept {
     return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
            wire == dtype<bool>::wire;
 }
 
-/// The specs of a Tensor or LoDTensor, and of a SelectedRows.
+/// The spec of a Tensor or LoDTensor.
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
 }
-/// The same of a SelectedRows.
+/// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
@@ -2334,20 +2222,20 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
 
 namespace rowan::inline v0::detail {
 
 template <class... T>
 inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
 
-/// "f32", or of a type of the user's "element type 1000".
+/// "f32", or "element type 1000" for a user-defined type.
 std::string dtype_text(std::int32_t wire);
 
-/// "LoDTensor<f32>", as Value::kind() says it.
+/// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
-/// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
 template <class T, class D>
 std::string kind_on(char const* kind) {
     std::string text(kind);
@@ -2400,7 +2288,74 @@ ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
 
 #endif
 
-// rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
+// rowan/detail/arguments.hpp: argument checks that several functions share.
+
+#include <functional>
+
+namespace rowan::inline v0::detail {
+
+inline void check_finite(char const* field, double value) {
+    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
+}
+
+/// Checks that the rank is at least 1.
+template <class T, class D>
+void check_rows(char const* field, Tensor<T, D> const& tensor) {
+    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+}
+
+template <class T, class D>
+void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
+    check_rows(field, tensor);
+    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
+        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+    }
+}
+
+/// Checks that all dims except the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
+    auto const& shape = tensor.shape();
+    like[0] = shape[0];
+    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+
+inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
+    std::less<> const before;  // a total order even for unrelated pointers
+    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+/// Throws Error if the memory written overlaps the memory read.
+inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
+                        std::span<std::byte const> from) {
+    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+}
+
+template <class T, class D>
+std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
+    return std::as_bytes(std::span(tensor.data(), tensor.size()));
+}
+
+/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
+template <class Names, class... T, class... D>
+void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
+        }
+    }
+}
+
+/// The number of rows, as the height of a SelectedRows.
+template <class T, class D>
+std::int64_t height_of(Tensor<T, D> const& tensor) {
+    return static_cast<std::int64_t>(tensor.shape()[0]);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
 
 namespace rowan::inline v0 {
 
@@ -2408,36 +2363,37 @@ namespace detail {
 
 struct LodAccess;
 
-/// Lists of numbers, which may be looked at twice.
+/// A multi-pass range of lists of integers.
 template <class R>
 concept id_lists = std::ranges::sized_range<R const> && std::ranges::forward_range<R const> &&
     std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>>;
 
-/// A list of numbers has rank 1.
+/// Throws ShapeError unless `list` has rank 1.
 inline void check_list(std::string const& field, Ids<> const& list) {
     if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
 }
 
-/// IndexError unless 0 <= list[i] <= most.
+/// Throws IndexError unless 0 <= list[i] <= most.
 void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
 
 }  // namespace detail
 
-/// How the rows of a batch form sequences, those longer sequences, and so on: one list of offsets for each level.
+/// Offsets that group the rows of a batch into sequences, these into outer sequences, and so on: one list per level.
 ///
 ///     level 0   0       2                 5     2 paragraphs, of 2 and 3 sentences
 ///     level 1   0   3   9   11   17   20        5 sentences, of 3, 6, 2, 6 and 3 words
 ///     rows      0 … 2 3 … 8 9 10 11…16 17…19    20 words
 ///
-/// Offsets are relative: those of level i count the sequences of level i + 1, the last level's count rows. Sequences may be empty at
-/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets. Those of a level lie one after the other
-/// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
+/// Offsets are relative: those of level i count the sequences of level i + 1, those of the last level count rows.
+/// Sequences may be empty at any level; {0} is a level without sequences. Offsets are immutable and shared by copies of
+/// the Lod. The offsets of a level are contiguous int64, so lod[level].data() is a valid offsets buffer of an Arrow
+/// LargeList; the int32 offsets of an Arrow List can be passed to the constructor, which copies them.
 class Lod {
 public:
-    /// More levels than that are refused.
+    /// The maximum number of levels.
     static constexpr std::size_t max_levels = 16;
 
-    /// No levels: rows that form no sequences.
+    /// No levels: the rows form no sequences.
     Lod() = default;
 
     Lod(Lod const&) = default;
@@ -2446,10 +2402,11 @@ public:
     Lod& operator=(Lod other) noexcept;
     ~Lod() = default;
 
-    /// Takes offsets, one list for each level.
-    /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
-    ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
-    /// cost     one block for all offsets
+    /// Copies offsets, one list per level.
+    /// errors   LodError if there are more than max_levels lists, or a list is empty, does not begin with 0, decreases,
+    ///          or does not end with the number of sequences of the next level; ShapeError if a list is a tensor whose
+    ///          rank is not 1
+    /// cost     one allocation for all offsets, and one pass
     Lod(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
@@ -2462,9 +2419,11 @@ public:
         });
     }
 
-    /// Takes the lengths of the sequences of each level.
-    /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
-    /// cost     one block for all offsets, and one pass
+    /// Makes a Lod from the lengths of the sequences of each level.
+    /// errors   LodError if there are more than max_levels lists, a length is negative, or the sum of a list exceeds
+    ///          2^63 - 1 or is not the number of sequences of the next level; ShapeError if a list is a tensor whose
+    ///          rank is not 1
+    /// cost     one allocation for all offsets, and one pass
     static Lod from_lengths(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
@@ -2484,58 +2443,58 @@ public:
         return lod;
     }
 
-    /// One level of `sequences` sequences, row i belonging to sequence row_ids[i].
-    /// errors   IndexError if row_ids descend or one is not in [0, sequences); ShapeError if they are a tensor of another rank than 1 or
-    ///          so many offsets cannot be; std::bad_alloc
-    /// cost     16 bytes for each sequence while it works, 8 in the end
+    /// Makes one level of `sequences` sequences, where row i belongs to sequence row_ids[i].
+    /// errors   IndexError if row_ids decrease or an id is not in [0, sequences); ShapeError if row_ids are a tensor
+    ///          whose rank is not 1 or the offsets exceed 2^63 - 1 bytes; std::bad_alloc
+    /// cost     16 bytes per sequence during the call, 8 afterwards
     static Lod from_row_ids(Ids<> row_ids, Height sequences);
 
-    std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
+    std::size_t levels() const noexcept { return levels_; }  ///< the number of levels; 0: the rows form no sequences
     bool empty() const noexcept { return levels_ == 0; }
 
-    /// The offsets of a level, one more than it has sequences.
+    /// The offsets of a level: sequences(level) + 1 numbers.
     /// errors   IndexError if level is not in [0, levels())
     std::span<std::int64_t const> operator[](std::size_t level) const {
         check_level(level);
         return offsets_[level];
     }
 
-    /// How many sequences a level has.
+    /// The number of sequences of a level.
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
     std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
 
-    /// How many rows the last level covers; 0 without levels.
+    /// The number of rows that the last level covers; 0 without levels.
     std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
 
     /// The lengths of the sequences of a level.
-    /// errors   IndexError if there is no such level
+    /// errors   IndexError if level is not in [0, levels())
     /// cost     O(sequences of the level)
     std::vector<std::int64_t> lengths(std::size_t level) const;
 
-    /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// The offsets of all levels, counted in rows: {{0, 2}, {0, 1, 3}} becomes {{0, 3}, {0, 1, 3}}.
     /// errors   std::bad_alloc
     /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const;
 
-    /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
+    /// Levels [begin, end). If end < levels(), their last offsets count sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     /// cost     O(levels): offsets are shared
     Lod slice_levels(std::size_t begin, std::size_t end) const;
 
-    /// Is there such a level?
+    /// Validates a level number.
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
     void check_level(std::size_t level) const;
 
-    /// Do the levels fit a batch of so many rows?
-    /// errors   LodError unless there are no levels or the last ends with `rows`
+    /// Validates that the levels match a batch of `rows` rows.
+    /// errors   LodError unless there are no levels or the last one ends with `rows`
     /// cost     O(1)
     void check_rows(std::size_t rows) const;
 
     friend bool operator==(Lod const& a, Lod const& b) noexcept { return a.equals(b); }
 
-    /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
+    /// Prints the offsets: `{{0, 2, 5}, {0, 3, 9, 11, 17, 20}}`.
     friend std::ostream& operator<<(std::ostream& out, Lod const& lod) { return lod.print(out); }
 
 private:
@@ -2549,7 +2508,7 @@ private:
 
     static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences);
 
-    // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
+    // fill(level, list, offsets) writes the offsets of a level and returns their number, at most list.size() + 1.
     template <class R, class Fill>
     void build(R const& levels, Fill const& fill) {
         std::size_t const count = std::ranges::size(levels);
@@ -2583,9 +2542,9 @@ private:
 
 namespace detail {
 
-/// What rowan's own algorithms may do: make a Lod of offsets that are right because of where they come from.
+/// Makes a Lod from existing offsets without copying them.
 struct LodAccess {
-    /// `memory` keeps the offsets alive.
+    /// Offsets that are valid by construction. `memory` keeps them alive.
     template <class Levels>
     static Lod make(std::shared_ptr<void const> memory, Levels const& levels) {
         Lod lod;
@@ -2593,8 +2552,8 @@ struct LodAccess {
         for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
         return lod;
     }
-    /// The same of offsets that may be wrong.
-    /// errors   LodError, as the constructor of Lod
+    /// The same, but validates the offsets.
+    /// errors   LodError as the constructor of Lod
     template <class Levels>
     static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {
         Lod lod = make(std::move(memory), levels);
@@ -2732,7 +2691,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How many levels of sequences a list has: 0 for a list of numbers, 1 for a list of those.
+/// The number of levels of a nested list: 0 for a list of numbers, 1 for a list of such lists.
 template <class R>
 inline constexpr std::size_t list_levels = [] {
     if constexpr (std::ranges::range<std::ranges::range_value_t<R>>) {
@@ -2744,12 +2703,12 @@ inline constexpr std::size_t list_levels = [] {
 
 }  // namespace detail
 
-/// The rows of a batch one after the other, and a Lod that cuts them into sequences.
+/// A tensor of rows and a Lod that partitions them into sequences.
 ///
 ///     lod {{0, 3, 3, 5}}     value [a b c d e]     stands for   [a b c]  []  [d e]
 ///
-/// `value` may have any rank from 1 on where there are levels; its first dim counts the rows. A copy is deep; share() sees the same rows.
-/// The Lod stays in the memory of the host, wherever the rows are.
+/// The first dim of `value` is the number of rows; with levels, `value` has rank at least 1. A copy is deep; share()
+/// returns an alias. The Lod is always in host memory.
 template <class T, class Device>
 class LoDTensor {
 public:
@@ -2759,54 +2718,58 @@ public:
     /// No rows, no levels.
     LoDTensor() = default;
 
-    /// A tensor whose rows form no sequences.
+    /// A tensor without levels: its rows form no sequences.
     LoDTensor(Tensor<T, Device> value) : value_(std::move(value)) {}
 
+    /// A tensor whose rows form the sequences of `lod`.
     /// shapes   value [n, ...], lod of n rows
-    /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
-    /// cost     O(1); the value is taken over
+    /// errors   ShapeError if value has rank 0 and lod has levels; LodError if the last level does not end with n
+    /// cost     O(1); value is moved
     LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
 
-    /// One level of sequences, each given by its rows.
+    /// Concatenates sequences, each given by its rows, into a batch of one level.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
-    /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
-    /// cost     one read and one write of every row, and 16 bytes for each sequence
+    /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1
+    ///          rows
+    /// cost     one read and one write of every row, and 16 bytes per sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences);
 
-    /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
-    /// shapes   value [number of elements in all]
-    /// errors   LodError if there are more than Lod::max_levels
+    /// Makes a batch of numbers from nested lists: `{{1, 2, 3}, {}, {4, 5}}` has one level of three sequences; deeper
+    /// ranges have more levels.
+    /// shapes   value [total number of elements]
+    /// errors   LodError if there are more than Lod::max_levels levels
     /// cost     one write of every element, and one copy to a device
     static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists);
     template <std::ranges::forward_range R>
     static LoDTensor from_nested(R const& lists);
 
-    /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
+    /// The rows. Elements may be modified. If the number of rows no longer matches the Lod, the next function that
+    /// takes the batch throws.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
     Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
     shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
 
-    /// Other sequences of the same rows; no levels drops them.
-    /// errors   as the constructor, with the tensor as it was
+    /// Replaces the Lod. One without levels removes the sequences.
+    /// errors   as the constructor; strong exception guarantee
     /// cost     O(1)
     void set_lod(Lod lod);
 
-    /// An alias: the same rows and sequences.
+    /// An alias: the same rows and the same Lod.
     /// errors   none
     /// cost     O(1)
     LoDTensor share() const;
 
-    /// How many sequences the first level has, or rows where there are no levels.
+    /// The number of first-level sequences, or of rows if there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
     /// cost     O(1)
     std::size_t size() const;
 
-    /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
-    /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
-    ///            batch that read returns is gone; `Tensor<float> rows = steps.read(t);` is right, and an alias
+    /// Converts to the tensor of the rows. The conversion of an rvalue also removes the levels.
+    /// requires   a reference must be bound to a named batch: `Tensor<float> const& rows = steps.read(t);` dangles,
+    ///            because read returns a temporary; `Tensor<float> rows = steps.read(t);` is correct and makes an alias
     operator Tensor<T, Device> const&() const& noexcept { return value_; }
     operator Tensor<T, Device>&() & noexcept { return value_; }
     operator Tensor<T, Device>&&() && noexcept {
@@ -2814,12 +2777,12 @@ public:
         return std::move(value_);
     }
 
-    /// The same sequences and equal rows.
+    /// True if sequences and rows are equal.
     friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
         return a.lod_ == b.lod_ && a.value_ == b.value_;
     }
 
-    /// Asks again what the constructor asked.
+    /// Repeats the checks of the constructor.
     /// errors   LodError or ShapeError as the constructor
     /// cost     O(1)
     void check() const;
@@ -2937,260 +2900,25 @@ ROWAN_TEMPLATE(class LoDTensor<bool>)
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
-
-namespace rowan::inline v0 {
-
-/// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
-struct SubLod {
-    Lod lod;                     ///< of these sequences alone
-    std::int64_t row_begin = 0;  ///< their first row
-    std::int64_t row_end = 0;    ///< and the one after their last
-};
-
-/// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
-/// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
-/// cost     O(offsets of the result)
-SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
-
-/// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
-/// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
-/// errors   as sub_lod
-/// cost     as sub_lod; no rows are copied
-template <class T, class Device>
-LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
-                                     std::size_t end) {
-    x.check();
-    auto part = sub_lod(x.lod(), level, begin, end);
-    return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
-            std::move(part.lod)};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sub_lod_inl.hpp: definitions of rowan/sequence/sub_lod.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <vector>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
-    detail::check_range("sequences", begin, end, lod.sequences(level));
-    std::vector<std::vector<std::int64_t>> levels;
-    for (; level < lod.levels(); ++level) {
-        auto const part = lod[level].subspan(begin, end - begin + 1);
-        auto& offsets = levels.emplace_back(part.begin(), part.end());
-        for (std::int64_t& offset : offsets) offset -= part.front();
-        begin = static_cast<std::size_t>(part.front());
-        end = static_cast<std::size_t>(part.back());
-    }
-    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
-}
-
-}  // namespace rowan::inline v0
-
-#endif
-
-// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, batches made longer, cut and joined.
-
-namespace rowan::inline v0 {
-
-/// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
-/// errors   ShapeError if the number of levels differs or lengths are a tensor of another rank than 1; LodError as in Lod::from_lengths
-/// cost     O(offsets of the result)
-template <detail::id_lists R>
-Lod append_lengths(Lod const& lod, R const& more) {
-    if (lod.empty()) return Lod::from_lengths(more);
-    std::size_t const levels = std::ranges::size(more);
-    if (levels != lod.levels())
-        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
-    std::vector<std::vector<std::int64_t>> lengths;
-    for (auto const& level : more) {
-        Ids<> const list(level);
-        std::string name = "lengths[";
-        detail::check_list(name.append(std::to_string(lengths.size())).append("]"), list);
-        auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
-        for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
-    }
-    return Lod::from_lengths(lengths);
-}
-inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
-    return append_lengths(lod, std::span(more.begin(), more.size()));
-}
-
-namespace detail {
-
-/// First-level sequences [begin, end), or rows where there are no levels, as an alias.
-template <class T, class D>
-LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
-    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
-}
-
-}  // namespace detail
-
-/// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
-/// to the last one. Their rows are aliases of those of x.
-/// shapes   x of m sequences, or rows -> min(count, m) batches
-/// errors   ShapeError if count is less than 1
-/// cost     O(offsets of x), no rows copied
-template <class T, class Device, std::integral N>  // so that braces are sizes
-std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
-    x.check();
-    if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
-    std::size_t const size = x.size();
-    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
-    std::vector<LoDTensor<T, Device>> batches;
-    batches.reserve(parts);
-    for (std::size_t k = 0; k < parts; ++k) {
-        std::size_t const begin = size / parts * k;
-        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
-        batches.push_back(detail::part_of(x, begin, end));
-    }
-    return batches;
-}
-
-/// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
-/// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
-/// shapes   sizes [parts] -> as many batches
-/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
-/// cost     O(offsets of x), no rows copied
-template <class T, class Device>
-std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
-    x.check();
-    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
-    Ids<> const& counts = on_host;
-    detail::check_list("sizes", counts);
-    std::size_t const size = x.size();
-    std::vector<LoDTensor<T, Device>> batches;
-    batches.reserve(counts.size());
-    std::size_t begin = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k) {
-        auto const left = static_cast<std::int64_t>(size - begin);
-        detail::check_at_most("sizes", counts, k, left);
-        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
-        batches.push_back(detail::part_of(x, begin, end));
-        begin = end;
-    }
-    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
-    return batches;
-}
-
-/// Joins batches: the sequences of the first, then those of the second, and so on.
-/// shapes   batches of n_i rows -> one of Σ n_i
-/// errors   ShapeError if there are none, levels or trailing dims differ, or there are more than 2^63 - 1 rows
-/// cost     one read and one write of every row
-template <class T, device D>
-LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
-    if (batches.empty()) throw ShapeError("batches", "none", "at least one");
-    std::size_t const levels = batches[0].lod().levels();
-    std::vector<std::vector<std::int64_t>> lengths(levels);
-    std::vector<std::int64_t> rows{0};
-    for (std::size_t k = 0; k < batches.size(); ++k) {
-        std::string const name = "batches[" + std::to_string(k) + "]";
-        batches[k].check();
-        if (batches[k].lod().levels() != levels) {
-            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
-                             std::to_string(levels));
-        }
-        detail::check_rows(name.c_str(), batches[k].value());
-        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const more = batches[k].lod().lengths(l);
-            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
-        }
-        rows.push_back(
-            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
-    }
-    auto shape = batches[0].shape();
-    shape[0] = static_cast<std::size_t>(rows.back());
-    auto value = detail::new_tensor<T>(exec, shape);
-    std::size_t const width = value.row_size();
-    detail::copy_blocks(
-        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
-        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
-    return {std::move(value), Lod::from_lengths(lengths)};
-}
-
-template <class T, class Device>
-LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(Device{}, batches);
-}
-template <class T, class Device>
-LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
-    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
-}
-template <class T, device D>
-LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
-    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
-
-namespace rowan::inline v0::detail {
-
-/// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
-template <class T, class D, class Pick>
-LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
-    Lod const& lod = x.lod();
-    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
-    std::vector<std::int64_t> starts{0};    // and in the result
-    starts.reserve(count + 1);
-    for (std::size_t j = 0; j < count; ++j) {
-        auto begin = static_cast<std::int64_t>(pick(j));
-        std::int64_t end = begin + 1;
-        for (std::size_t l = 0; l < lod.levels(); ++l) {
-            auto const offsets = lod[l];
-            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
-                lengths[l].push_back(offsets[q + 1] - offsets[q]);
-            }
-            begin = offsets[static_cast<std::size_t>(begin)];
-            end = offsets[static_cast<std::size_t>(end)];
-        }
-        from[j] = begin;
-        starts.push_back(starts.back() + end - begin);
-    }
-    auto shape = x.shape();
-    shape[0] = static_cast<std::size_t>(starts.back());
-    auto value = new_tensor<T>(exec, shape);
-    std::size_t const width = x.value().row_size();
-    T const* const data = x.value().data();
-    T* const to = value.data();
-    if (lod.empty()) {
-        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
-        return value;
-    }
-    copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
-        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
-    return {std::move(value), Lod::from_lengths(lengths)};
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/graph/value.hpp: Value, what a variable holds at run time.
 
 namespace rowan::inline v0 {
 
-/// A LoDTensor, a SelectedRows, a TensorArray or any other movable object, or nothing.
+/// A type-erased holder of a LoDTensor, a SelectedRows, a TensorArray or any other movable object; may be empty.
 class Value {
 public:
-    Value() = default;  ///< nothing
+    Value() = default;  ///< empty
 
     bool empty() const noexcept { return holder_ == nullptr; }
 
-    /// Is a V held?
+    /// Whether it holds a V.
     template <class V>
     bool is() const noexcept {
         return !empty() && holder_->type == &type_of<V>;
     }
 
-    /// What is held.
-    /// errors   TypeError if that is no V
+    /// The held V.
+    /// errors   TypeError if it does not hold a V
     /// cost     O(1)
     template <class V>
     V& get() {
@@ -3202,15 +2930,15 @@ public:
         return const_cast<Value&>(*this).get<V>();
     }
 
-    /// Takes `value`, in the place of what was held.
-    /// errors   std::bad_alloc, and what moving a V throws
-    /// cost     no allocation where a V was held before
+    /// Replaces the held object by `value`, which is moved from.
+    /// errors   std::bad_alloc; those of moving a V
+    /// cost     no allocation if it already holds a V
     template <class V>
     requires(!std::is_reference_v<V>) void set(V&& value);
 
-    /// An alias: a value that sees the same elements.
-    /// errors   TypeError if what is held cannot be shared
-    /// cost     that of what is held: O(1) for a LoDTensor, O(slots) for a TensorArray
+    /// An alias: a Value that refers to the same elements; empty if this is empty.
+    /// errors   TypeError if the held type has no share()
+    /// cost     that of its share(): O(1) for a LoDTensor, O(slots) for a TensorArray
     Value share() const {
         if (empty()) return {};
         Value alias;
@@ -3218,9 +2946,9 @@ public:
         return alias;
     }
 
-    /// A deep copy of a LoDTensor, or of nothing.
-    /// errors   TypeError for anything else
-    /// cost     one read and one write of what is held
+    /// A deep copy of a LoDTensor; empty if this is empty.
+    /// errors   TypeError for any other type
+    /// cost     one read and one write of the elements
     Value copy() const {
         if (empty()) return {};
         Value copy;
@@ -3228,80 +2956,84 @@ public:
         return copy;
     }
 
-    /// The sum of two TensorArrays, slot by slot: what only one of them has is an alias.
-    /// errors   TypeError for anything else; ShapeError if slots differ in shape
-    /// cost     one copy and one addition of each slot that both have, O(1) for others
+    /// The slot-wise sum of two TensorArrays. A slot that only one of them has is an alias.
+    /// errors   TypeError for any other type; ShapeError if slots differ in shape
+    /// cost     one copy and one addition for each slot that both have, O(1) for the others
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
-    // Of a LoDTensor, whatever its element type: its parts are the sequences of its first level, or its rows where it has no levels. All
-    // throw a TypeError for anything else. `device` is what operators run on.
+    // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
+    // LoDTensor are the sequences of its first level, or its rows if it has no levels. `device` points to the execution
+    // that operators run on.
 
-    std::size_t rows() const { return held().rows(); }  ///< of its tensor
-    Lod const& lod() const { return held().lod(); }     ///< none where rows form no sequences
+    std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
+    Lod const& lod() const { return held().lod(); }     ///< the levels; empty if the rows form no sequences
     /// The number of parts.
-    /// errors   TypeError if that is no LoDTensor; ShapeError if it has rank 0
+    /// errors   TypeError if it is not a LoDTensor; ShapeError if it has rank 0 and no levels
     /// cost     O(1)
     std::size_t count() const { return lod().empty() ? rows() : lod().sequences(0); }
     /// An alias with other levels.
-    /// errors   TypeError if that is no LoDTensor; LodError if the last level does not end with its rows
+    /// errors   TypeError if it is not a LoDTensor; LodError if the last level does not end with its number of rows;
+    ///          ShapeError if it has rank 0 and `lod` is not empty
     /// cost     O(1)
     Value with_lod(Lod lod) const { return held().with_lod(std::move(lod)); }
     /// An alias of parts [begin, end).
-    /// errors   TypeError if that is no LoDTensor; IndexError unless begin <= end <= count()
-    /// cost     O(1), of sequences a copy of their levels
+    /// errors   TypeError if it is not a LoDTensor; IndexError unless begin <= end <= count()
+    /// cost     O(1), and a copy of the levels if there are any
     Value slice(std::size_t begin, std::size_t end) const { return held().slice(begin, end); }
-    /// Part i of the result is part from[i].
+    /// Part i of the result is a copy of part from[i].
     /// requires   from[i] in [0, count()), which is not checked
-    /// errors   TypeError if that is no LoDTensor
+    /// errors   TypeError if it is not a LoDTensor
     /// cost     one read and one write of every row of the result
     Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
-    /// The parts of all, one after the other.
-    /// errors   ShapeError if there are none, or they do not fit together
+    /// The parts of all values, concatenated.
+    /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row
     static Value concat(void const* device, std::span<Value* const> values) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
         return values[0]->held().concat(device, values);
     }
-    /// Part i of values[k] becomes part to[k][i] of the result, all of which must be filled.
-    /// errors   ShapeError if there are none, or they do not fit together
-    /// cost     one read and one write of every row
+    /// Part i of values[k] becomes part to[k][i] of the result.
+    /// requires   `to` contains the index of every part of the result exactly once, which is not checked
+    /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
+    /// cost     one read and one write of every row; two of each with levels
     static Value scatter(void const* device, std::span<Value* const> values,
                          std::span<std::span<std::int64_t const> const> to) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
         return values[0]->held().scatter(device, values, to);
     }
 
-    /// Number, name and size of the element type, the dims, and the bytes, which may be written; none of a value in the memory of a device.
+    /// The element type, dims and bytes of a LoDTensor.
     struct Elements {
         std::int32_t dtype;              ///< dtype<T>::wire
         std::string_view type;           ///< dtype<T>::name
         std::size_t element_size;        ///< in bytes
         std::vector<std::int64_t> dims;  ///< of the tensor
-        std::span<std::byte> bytes;      ///< of all elements
+        std::span<std::byte> bytes;      ///< all elements, writable; empty for a value in device memory
     };
-    /// Those of a LoDTensor.
-    /// errors   TypeError for anything else
+    /// Describes the elements of a LoDTensor.
+    /// errors   TypeError for any other type
     /// cost     O(1)
     Elements elements() { return held().elements(); }
 
-    /// The value in the memory of the host: an alias if it is there, else a copy.
-    /// errors   TypeError if that is no LoDTensor
-    /// cost     O(1) on the host, else one copy, which is waited for
+    /// The value in host memory: an alias if it is already there, else a copy.
+    /// errors   TypeError if it is not a LoDTensor
+    /// cost     O(1) on the host, else one blocking copy
     Value on_host() const { return held().on_host(); }
-    /// Calls f to write the bytes of all elements, wherever they are; what they were is not known to it.
-    /// errors   TypeError if that is no LoDTensor; what f throws
-    /// cost     that of f; on a device room on the host and one copy
+    /// Calls f to write the bytes of all elements, in host or device memory. The bytes passed to it may be
+    /// uninitialized.
+    /// errors   TypeError if it is not a LoDTensor; those of f
+    /// cost     that of f; on a device also a host buffer and one copy
     void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
 
-    /// Lets go of what is held, and of its memory.
+    /// Destroys the held object and frees its memory.
     void clear() noexcept { holder_.reset(); }
 
-    /// "LoDTensor<f32>", "nothing"
+    /// The held type as text: "LoDTensor<f32>", or "nothing" if empty.
     std::string kind() const { return empty() ? std::string("nothing") : holder_->name(); }
 
 private:
     template <class V>
-    static constexpr char type_of = 0;  // its address is the type's identity
+    static constexpr char type_of = 0;  // its address identifies the type
 
     template <class V>
     static Value of(V&& value) {
@@ -3313,7 +3045,7 @@ private:
     struct Base {
         explicit Base(char const* identity) : type(identity) {}
         virtual ~Base() = default;
-        // From the pool that tensors come from, where there is one.
+        // Allocates like tensors: from the thread's MemoryPool if there is one.
         static void* operator new(std::size_t bytes) { return Allocator<std::byte>().allocate(bytes); }
         static void operator delete(void* block, std::size_t bytes) noexcept {
             Allocator<std::byte>().deallocate(static_cast<std::byte*>(block), bytes);
@@ -3394,6 +3126,316 @@ private:
     std::unique_ptr<Base> holder_;
 };
 
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
+
+namespace rowan::inline v0::detail {
+
+/// Row i of the result is row from[i] of x.
+template <class T, class D>
+Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
+    auto shape = x.shape();
+    shape[0] = from.size();
+    auto out = new_tensor<T>(exec, shape);
+    OnDevice<std::int64_t, D> const index(exec, from);
+    take_rows(exec, from.size(), x.row_size(), x.data(), index.data(), out.data());
+    return out;
+}
+
+/// An uninitialized tensor for the rows of the n >= 1 tensors at(k), k in [0, n).
+/// errors   ShapeError if a tensor has rank 0, or trailing dims differ
+template <class T, class D, class At>
+Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
+    auto shape = at(0).shape();
+    shape[0] = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+        Tensor<T, D> const& x = at(k);
+        check_rows("value", x);
+        check_trailing("value", x, at(0).shape());
+        shape[0] += x.shape()[0];
+    }
+    return new_tensor<T>(exec, shape);
+}
+
+/// The rows of the n tensors at(k), concatenated.
+template <class T, class D, class At>
+Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
+    auto all = room_for_rows<T>(exec, n, at);
+    if constexpr (is_cpu<D>) {
+        T* to = all.data();
+        for (std::size_t k = 0; k < n; ++k) to = std::copy_n(at(k).data(), at(k).size(), to);
+    } else {
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t k = 0; k < n; ++k) starts.push_back(starts.back() + height_of(at(k)));
+        std::size_t const width = all.row_size();
+        copy_blocks(
+            exec, starts, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
+            [&](std::size_t k) { return all.data() + static_cast<std::size_t>(starts[k]) * width; });
+    }
+    return all;
+}
+
+/// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
+/// errors   ShapeError if the number of rows of at(k) differs from the size of to[k]
+template <class T, class D, class At>
+Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
+                            std::span<std::span<std::int64_t const> const> to) {
+    auto all = room_for_rows<T>(exec, n, at);
+    for (std::size_t k = 0; k < n; ++k) {
+        check_height("value", at(k), static_cast<std::int64_t>(to[k].size()));
+        OnDevice<std::int64_t, D> const index(exec, to[k]);
+        put_rows(exec, to[k].size(), all.row_size(), at(k).data(), index.data(), all.data());
+    }
+    return all;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, a range of the sequences of a batch.
+
+namespace rowan::inline v0 {
+
+/// A range of the sequences of a Lod: their own Lod, whose offsets begin with 0, and their rows.
+struct SubLod {
+    Lod lod;                     ///< of these sequences only
+    std::int64_t row_begin = 0;  ///< the first row
+    std::int64_t row_end = 0;    ///< one past the last row
+};
+
+/// Sequences [begin, end) of a level with all levels below it; the levels above are dropped. The range may be empty.
+/// errors   IndexError if level is not in [0, lod.levels()), or unless begin <= end <= lod.sequences(level)
+/// cost     O(offsets of the result)
+SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
+
+/// Sequences [begin, end) of a level as a batch that aliases the rows of x.
+/// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
+/// errors   as sub_lod
+/// cost     as sub_lod; no rows are copied
+template <class T, class Device>
+LoDTensor<T, Device> slice_sequences(LoDTensor<T, Device> const& x, std::size_t level, std::size_t begin,
+                                     std::size_t end) {
+    x.check();
+    auto part = sub_lod(x.lod(), level, begin, end);
+    return {x.value().slice(static_cast<std::size_t>(part.row_begin), static_cast<std::size_t>(part.row_end)),
+            std::move(part.lod)};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/sub_lod_inl.hpp: definitions of rowan/sequence/sub_lod.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <vector>
+
+namespace rowan::inline v0 {
+
+ROWAN_FUNCTION SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end) {
+    detail::check_range("sequences", begin, end, lod.sequences(level));
+    std::vector<std::vector<std::int64_t>> levels;
+    for (; level < lod.levels(); ++level) {
+        auto const part = lod[level].subspan(begin, end - begin + 1);
+        auto& offsets = levels.emplace_back(part.begin(), part.end());
+        for (std::int64_t& offset : offsets) offset -= part.front();
+        begin = static_cast<std::size_t>(part.front());
+        end = static_cast<std::size_t>(part.back());
+    }
+    return {Lod(levels), static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)};
+}
+
+}  // namespace rowan::inline v0
+
+#endif
+
+// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
+
+namespace rowan::inline v0 {
+
+/// Appends sequences, given by their lengths, to each level. If lod has no levels, the result has only the new ones.
+/// errors   ShapeError if the number of levels differs or a list of lengths is a tensor whose rank is not 1; LodError
+///          as in Lod::from_lengths
+/// cost     O(offsets of the result)
+template <detail::id_lists R>
+Lod append_lengths(Lod const& lod, R const& more) {
+    if (lod.empty()) return Lod::from_lengths(more);
+    std::size_t const levels = std::ranges::size(more);
+    if (levels != lod.levels())
+        throw ShapeError("lengths", std::to_string(levels) + " levels", std::to_string(lod.levels()) + " levels");
+    std::vector<std::vector<std::int64_t>> lengths;
+    for (auto const& level : more) {
+        Ids<> const list(level);
+        std::string name = "lengths[";
+        detail::check_list(name.append(std::to_string(lengths.size())).append("]"), list);
+        auto& all = lengths.emplace_back(lod.lengths(lengths.size()));
+        for (std::size_t i = 0; i < list.size(); ++i) all.push_back(list[i]);
+    }
+    return Lod::from_lengths(lengths);
+}
+inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
+    return append_lengths(lod, std::span(more.begin(), more.size()));
+}
+
+namespace detail {
+
+/// An alias of first-level sequences [begin, end), or of rows [begin, end) if x has no levels.
+template <class T, class D>
+LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
+    return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
+}
+
+}  // namespace detail
+
+/// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
+/// the last batch also takes the remainder. The batches alias the rows of x.
+/// shapes   x of m sequences, or rows -> min(count, m) batches
+/// errors   ShapeError if count is less than 1
+/// cost     O(offsets of x), no rows copied
+template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
+    x.check();
+    if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
+    std::size_t const size = x.size();
+    auto const parts = std::cmp_less(count, size) ? static_cast<std::size_t>(count) : size;
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(parts);
+    for (std::size_t k = 0; k < parts; ++k) {
+        std::size_t const begin = size / parts * k;
+        std::size_t const end = k + 1 == parts ? size : begin + size / parts;
+        batches.push_back(detail::part_of(x, begin, end));
+    }
+    return batches;
+}
+
+/// Splits x into batches of sizes[k] first-level sequences (rows if x has no levels), which alias the rows of x. This
+/// is the adjoint of merge_batches if the sizes are those of the merged batches. Sizes in device memory are copied to
+/// the host, which synchronizes.
+/// shapes   sizes [parts] -> as many batches
+/// errors   IndexError if a size is negative or exceeds what is left; ShapeError if sizes are not a flat list or do not
+///          add up to x.size()
+/// cost     O(offsets of x), no rows copied
+template <class T, class Device>
+std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
+    x.check();
+    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
+    Ids<> const& counts = on_host;
+    detail::check_list("sizes", counts);
+    std::size_t const size = x.size();
+    std::vector<LoDTensor<T, Device>> batches;
+    batches.reserve(counts.size());
+    std::size_t begin = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) {
+        auto const left = static_cast<std::int64_t>(size - begin);
+        detail::check_at_most("sizes", counts, k, left);
+        std::size_t const end = begin + static_cast<std::size_t>(counts[k]);
+        batches.push_back(detail::part_of(x, begin, end));
+        begin = end;
+    }
+    if (begin != size) throw ShapeError("the sum of sizes", std::to_string(begin), std::to_string(size) + ", x.size()");
+    return batches;
+}
+
+/// Concatenates batches: the sequences of the first, then those of the second, and so on.
+/// shapes   batches of n_i rows -> one of Σ n_i
+/// errors   ShapeError if there are no batches, the numbers of levels or trailing dims differ, or there are more than
+///          2^63 - 1 rows
+/// cost     one read and one write of every row
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {
+    if (batches.empty()) throw ShapeError("batches", "none", "at least one");
+    std::size_t const levels = batches[0].lod().levels();
+    std::vector<std::vector<std::int64_t>> lengths(levels);
+    std::vector<std::int64_t> rows{0};
+    for (std::size_t k = 0; k < batches.size(); ++k) {
+        std::string const name = "batches[" + std::to_string(k) + "]";
+        batches[k].check();
+        if (batches[k].lod().levels() != levels) {
+            throw ShapeError(name + ".lod().levels()", std::to_string(batches[k].lod().levels()),
+                             std::to_string(levels));
+        }
+        detail::check_rows(name.c_str(), batches[k].value());
+        detail::check_trailing(name.c_str(), batches[k].value(), batches[0].shape());
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const more = batches[k].lod().lengths(l);
+            lengths[l].insert(lengths[l].end(), more.begin(), more.end());
+        }
+        rows.push_back(
+            detail::checked_add("rows of the batches", rows.back(), static_cast<std::int64_t>(batches[k].shape()[0])));
+    }
+    auto shape = batches[0].shape();
+    shape[0] = static_cast<std::size_t>(rows.back());
+    auto value = detail::new_tensor<T>(exec, shape);
+    std::size_t const width = value.row_size();
+    detail::copy_blocks(
+        exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
+        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
+    return merge_batches(Device{}, batches);
+}
+template <class T, class Device>
+LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
+    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
+}
+template <class T, device D>
+LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
+    return merge_batches(exec, std::span<LoDTensor<T, D> const>(batches));
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/detail/pick_sequences.hpp: pick_sequences, which gathers rows or whole sequences of a batch.
+
+namespace rowan::inline v0::detail {
+
+/// Result j, for j in [0, count), is row pick(j) of x or, if x has levels, its first-level sequence pick(j) with all
+/// lower levels and rows.
+template <class T, class D, class Pick>
+LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
+    Lod const& lod = x.lod();
+    std::vector<std::vector<std::int64_t>> lengths(lod.levels());
+    std::vector<std::int64_t> from(count);  // the first row of result j in x
+    std::vector<std::int64_t> starts{0};    // and in the result
+    starts.reserve(count + 1);
+    for (std::size_t j = 0; j < count; ++j) {
+        auto begin = static_cast<std::int64_t>(pick(j));
+        std::int64_t end = begin + 1;
+        for (std::size_t l = 0; l < lod.levels(); ++l) {
+            auto const offsets = lod[l];
+            for (auto q = static_cast<std::size_t>(begin); q < static_cast<std::size_t>(end); ++q) {
+                lengths[l].push_back(offsets[q + 1] - offsets[q]);
+            }
+            begin = offsets[static_cast<std::size_t>(begin)];
+            end = offsets[static_cast<std::size_t>(end)];
+        }
+        from[j] = begin;
+        starts.push_back(starts.back() + end - begin);
+    }
+    auto shape = x.shape();
+    shape[0] = static_cast<std::size_t>(starts.back());
+    auto value = new_tensor<T>(exec, shape);
+    std::size_t const width = x.value().row_size();
+    T const* const data = x.value().data();
+    T* const to = value.data();
+    if (lod.empty()) {
+        take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
+        return value;
+    }
+    copy_blocks(
+        exec, starts, width * sizeof(T),
+        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
+        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
+    return {std::move(value), Lod::from_lengths(lengths)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/value_inl.hpp: definitions of rowan/graph/value.hpp.
+
+namespace rowan::inline v0 {
+
 template <class T, class D>
 std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
     detail::check_rows("value", value.value());
@@ -3470,7 +3512,6 @@ Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Valu
     return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
 }
 
-
 template <class V>
 requires(!std::is_reference_v<V>) void Value::set(V&& value) {
     if (holder_ == nullptr || holder_->type != &type_of<V>) {
@@ -3492,7 +3533,7 @@ Value Value::Holder<V>::add_slots(Value const& other) const {
                 continue;
             }
             auto const before = total.read(i);
-            auto sum = before;  // what the slot shares stays as it is
+            auto sum = before;  // a deep copy: aliases of the slot must not change
             total.write(i, sum);
             total.accumulate(i, summands.read(i));
         }
@@ -3515,24 +3556,24 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
+// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 
 namespace rowan::inline v0::detail {
 
-/// The execution that a type-erased pointer names, or that of a call which names none.
+/// The execution that a type-erased pointer points to, or D{} for nullptr.
 template <class D>
 D exec_or_default(void const* device) {
     return device == nullptr ? D{} : *static_cast<D const*>(device);
 }
 
-/// Waits for what was enqueued.
-/// errors   that of a call before, see ThrustDevice
+/// Blocks until all enqueued calls have finished.
+/// errors   that of an earlier call, see ThrustDevice
 template <class D>
 void wait_for(D const& exec) {
     if constexpr (!is_cpu<D>) synchronize(exec);
 }
 
-/// Runs f, which enqueues calls. Where it throws, the error of a call before is thrown in its place: it came first.
+/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
 void in_order(D const& exec, F const& f) {
     try {
@@ -3543,7 +3584,7 @@ void in_order(D const& exec, F const& f) {
     }
 }
 
-/// The first of the elements of a tensor, which must have one. One in the memory of a device is waited for.
+/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
 template <class T, class D>
 T first_element(D const& exec, Tensor<T, D> const& x) {
     if constexpr (is_cpu<D>) {
@@ -3553,7 +3594,7 @@ T first_element(D const& exec, Tensor<T, D> const& x) {
     }
 }
 
-/// A copy made by a call on `exec`, wherever x was made.
+/// A copy made by a call on `exec`, whichever execution made x.
 template <class T, class D>
 Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     if constexpr (is_cpu<D>) {
@@ -3568,9 +3609,9 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     }
 }
 
-/// Brings a tensor from anywhere to the device of a net, whose execution `device` is; what is there already stays as it is, or becomes
-/// a copy where the variable is to have its own.
-/// errors   TypeError if it is no tensor of T
+/// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
+/// is, or replaced by a copy if `own`.
+/// errors   TypeError if it is not a LoDTensor; on a device also if its elements are not of type T
 template <class T, class D>
 void bring(Value& value, void const* device, bool own) {
     D const exec = exec_or_default<D>(device);
@@ -3594,11 +3635,11 @@ ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/joined_name.hpp: the names of two types as one, at compile time.
+// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
 
 namespace rowan::inline v0::detail {
 
-/// Of A::name "fill_" and B::name "f32": fill_f32.
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32".
 template <class A, class B>
 struct joined_name {
 private:
@@ -3615,21 +3656,22 @@ public:
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/slots.hpp: slots, the names of what an operator reads and writes.
+// rowan/op/slots.hpp: slots, the names of an operator's inputs and outputs.
 
 namespace rowan::inline v0 {
 
-/// A list of slots: tag types with a `name`. That of an operator's inputs is the order of run's arguments.
+/// A list of slots, which are tag types with a `name`. The input slots of an operator are in the order of run's
+/// arguments.
 template <class... Slot>
 struct slots {
     static constexpr std::size_t size = sizeof...(Slot);
     static constexpr std::array<std::string_view, size> names{Slot::name...};  ///< in the order of the list
 
-    /// Is the slot in the list?
+    /// Whether the slot is in the list.
     template <class S>
     static constexpr bool has = (std::is_same_v<S, Slot> || ...);
 
-    /// The position of a slot in the list; size if it is not there.
+    /// The index of a slot in the list; size if it is not in the list.
     template <class S>
     static constexpr std::size_t index = [] {
         constexpr std::array<bool, size + 1> same{std::is_same_v<S, Slot>..., true};
@@ -3645,35 +3687,35 @@ struct grad_suffix {
 
 }  // namespace detail
 
-/// The gradient of what is in a slot, named as in descriptors: `w@GRAD`.
+/// The gradient of a slot's value, named as in descriptors: `w@GRAD`.
 template <class Slot>
 struct grad_of {
-    /// That of the slot, and `@GRAD`.
+    /// The name of the slot followed by `@GRAD`.
     static constexpr std::string_view name = detail::joined_name<Slot, detail::grad_suffix>::value;
 };
 
-/// The slots that many operators have. An operator of a user's own may bring others: any type with a `name`.
+/// The slots that many operators have. User-defined operators may use others: any type with a `name`.
 namespace slot {
 
 #define ROWAN_SLOT(slot)                                \
     struct slot {                                       \
         static constexpr std::string_view name = #slot; \
     };
-ROWAN_SLOT(x)       // the input
-ROWAN_SLOT(y)       // a second one
-ROWAN_SLOT(w)       // weight, or a table
+ROWAN_SLOT(x)       // input
+ROWAN_SLOT(y)       // second input
+ROWAN_SLOT(w)       // weight or table
 ROWAN_SLOT(b)       // bias
-ROWAN_SLOT(out)     // the result
-ROWAN_SLOT(saved)   // what the backward pass needs of the forward one
-ROWAN_SLOT(ids)     // rows of a table
-ROWAN_SLOT(weight)  // of each id
-ROWAN_SLOT(label)   // what a loss compares with
-ROWAN_SLOT(seed)    // of chance
-ROWAN_SLOT(h_prev)  // the state before a step
-ROWAN_SLOT(c_prev)  // the cell before a step
-ROWAN_SLOT(h)       // the state after it
-ROWAN_SLOT(c)       // the cell after it
-ROWAN_SLOT(param)   // what an optimizer changes, and what it keeps beside it
+ROWAN_SLOT(out)     // result
+ROWAN_SLOT(saved)   // values that the forward pass saves for the backward pass
+ROWAN_SLOT(ids)     // row ids of a table
+ROWAN_SLOT(weight)  // weight of each id
+ROWAN_SLOT(label)   // target of a loss
+ROWAN_SLOT(seed)    // random seed
+ROWAN_SLOT(h_prev)  // state before a step
+ROWAN_SLOT(c_prev)  // cell before a step
+ROWAN_SLOT(h)       // state after a step
+ROWAN_SLOT(c)       // cell after a step
+ROWAN_SLOT(param)   // parameter of an optimizer; its gradient and states follow
 ROWAN_SLOT(grad)
 ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
@@ -3685,7 +3727,7 @@ ROWAN_SLOT(linear)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/compiled_kernels.hpp: which operators, for which element types, the compiled library holds.
+// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
 
 namespace rowan::inline v0 {
 
@@ -3752,7 +3794,7 @@ inline constexpr bool is_in = false;
 template <class T, class... U>
 inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
-/// Operators on numbers with fractions, beside ids and labels where they have these slots.
+/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
@@ -3761,22 +3803,22 @@ using compiled_ops =
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
               sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
               sum_rows_op, tanh_op, weighted_embedding_bag_op>;
-/// On int64 and int32, such as the counter of a loop.
+/// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
                                        equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
                                        split_op, sub_op, sum_op>;
-/// On truth values.
+/// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
                                      logical_not_op, logical_or_op>;
-/// Without inputs.
+/// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
-/// Ids, labels and seeds have whole numbers.
+/// Whether the slot holds integers: ids, labels or seeds.
 template <class Slot>
 inline constexpr bool is_index_slot =
     std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
 
-/// The types of an operator's inputs that have elements of E and ids of I, in the order of its slots.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
@@ -3784,14 +3826,14 @@ struct input_types<slots<Slot...>, E, I> {
     using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
 };
 
-/// Has the operator no ids, or labels that may be probabilities?
+/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
 template <class Op, class Slots = typename Op::inputs>
 inline constexpr bool has_one_type = true;
 template <class Op, class... Slot>
 inline constexpr bool has_one_type<Op, slots<Slot...>> =
     !(is_index_slot<Slot> || ...) || std::is_same_v<Op, cross_entropy_op>;
 
-/// One that takes any number of values has one type for all.
+/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
 template <class Op, class E, class... T>
 inline constexpr bool has_elements_of =
     (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
@@ -3799,7 +3841,7 @@ inline constexpr bool has_elements_of =
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
 
-/// Is kernel_of<Op, Cpu, T...> part of the compiled library?
+/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
 template <class Op, class... T>
 inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {
@@ -3820,21 +3862,21 @@ inline constexpr bool has_compiled_kernel = [] {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/registry.hpp: registry, a list of operators as a type, and what the rules of gradients are made of.
+// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
 
 #include <numeric>
 #include <tuple>
 
 namespace rowan::inline v0 {
 
-/// What an operator is: a tag type whose `name` is a value, whose slots are types, whose kernels are the overloads of its `run`.
+/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
 ///
 ///     struct clip_op {
 ///         static constexpr std::string_view name = "clip";
-///         using inputs = slots<slot::x>;                     // in the order of run's arguments, which follow the device
-///         using outputs = slots<slot::out>;                  // in the order of run's result: a value, or a tuple of them
-///         struct attributes { double limit = 1; };           // run's last argument, if it is there
-///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // for one output; else an array
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
+///         struct attributes { double limit = 1; };           // optional: the last argument of run
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
 ///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
 ///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 ///     };
@@ -3846,9 +3888,10 @@ concept operation = requires {
     typename Op::grad;
 };
 
-/// An operator of which row i of the result follows from row i of some inputs may say so: `static constexpr unsigned row_inputs` has a bit
-/// for each of these inputs, the others being taken as a whole (weights). With `sums_rows` its results are sums over these rows instead
-/// (gradients of weights). A recurrent net then runs it once for all steps.
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's
+/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
+/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
+/// runs such an operator once for all steps.
 template <class Op>
 inline constexpr unsigned row_inputs_of = [] {
     if constexpr (requires { Op::row_inputs; }) {
@@ -3857,7 +3900,7 @@ inline constexpr unsigned row_inputs_of = [] {
         return 0u;
     }
 }();
-/// Whether its results are sums over the rows of these inputs.
+/// Whether the results are sums over the rows of the inputs in row_inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
     if constexpr (requires { Op::sums_rows; }) {
@@ -3867,10 +3910,11 @@ inline constexpr bool sums_rows_of = [] {
     }
 }();
 
-/// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
-/// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
+/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
+/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
 /// errors   none
-/// cost     that of the operator's own function, if it has one
+/// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
@@ -3883,32 +3927,34 @@ bool row_wise_of(Attributes const& attributes) {
     }
 }
 
-/// Is there a kernel of `Op` for a device and arguments of these types?
+/// Whether `Op` has a kernel for a device and arguments of these types.
 template <class Op, class... Args>
 concept runnable = requires(Args... args) {
     Op::run(static_cast<Args>(args)...);
 };
 
-/// The operator has no gradient: no error reaches what it reads.
+/// The `grad` of an operator without a gradient: its inputs get no gradient.
 struct no_grad {};
 
-/// What a gradient operator reads: slots of the forward operator, gradients of its outputs, and what rules before it made.
+/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
+/// earlier rules.
 template <class... Slot>
 using uses = slots<Slot...>;
 
-/// What it makes: gradients of the forward operator's inputs, in the order of its outputs; other slots are passed to later rules.
+/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
+/// and other slots for later rules to read.
 template <class... Slot>
 using makes = slots<Slot...>;
 
-/// One operator of the backward pass; what it uses and makes are its own slots where they are not named.
+/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
 template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
 struct grad_rule {
     using op = Op;         ///< the operator
-    using reads = Uses;    ///< the slots of what it reads
-    using writes = Makes;  ///< the slots of what it makes
+    using reads = Uses;    ///< the slots that it reads
+    using writes = Makes;  ///< the slots that it writes
 };
 
-/// Several, one after the other. Those that make nothing that is wanted are left out.
+/// Several rules, run in order. A net leaves out the rules whose results it does not need.
 template <class... Rule>
 struct grad_rules {};
 
@@ -3933,7 +3979,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
     return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
-// No constant: at compile time the error names it.
+// Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
@@ -3944,7 +3990,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
 
 }  // namespace detail
 
-/// The rules of an operator's backward pass, none for no_grad.
+/// The gradient rules of an operator; none for no_grad.
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
@@ -3952,25 +3998,27 @@ using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
 
-/// A list of operators, known by type at compile time and by name at run time. It has no state: a program carries the kernels that it
-/// calls, and only `dispatch` needs them all. A user extends a list by naming more: `builtin_ops::with<my_clip>`.
+/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
+/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
+/// `builtin_ops::with<my_clip>`.
 template <class... Op>
 struct registry {
     static constexpr std::size_t size = sizeof...(Op);
-    /// Of the operators, in the order of the list.
+    /// The names of the operators, in the order of the list.
     static constexpr std::array<std::string_view, size> names{Op::name...};
     static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
 
-    /// Is `O` in the list?
+    /// Whether `O` is in the list.
     template <class O>
     static constexpr bool has = (std::is_same_v<O, Op> || ...);
 
-    /// The list with more operators at its end.
+    /// The list with operators appended.
     template <class... More>
     using with = registry<Op..., More...>;
 
-    /// Calls visit(O{}) for the operator O of that name and returns what it returns, which must be of one type for all.
-    /// errors   GraphError if there is none
+    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
+    /// operators.
+    /// errors   GraphError if no operator has that name
     /// cost     a binary search of a table made at compile time
     template <class Visit>
     static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {
@@ -3999,11 +4047,11 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator on values whose types are known.
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 
 namespace rowan::inline v0 {
 
-/// No attributes.
+/// The attributes of an operator that has none.
 struct no_attributes {
     friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
 };
@@ -4020,7 +4068,7 @@ struct attributes_type<Op> {
     using type = typename Op::attributes;
 };
 
-/// What is in a slot.
+/// The value of a slot.
 template <class Slot, class V>
 struct SlotValue {
     V value;
@@ -4051,7 +4099,7 @@ std::tuple<V...> as_tuple(std::tuple<V...> values) {
     return values;
 }
 
-/// Calls Op::run, with the attributes where it takes them.
+/// Calls Op::run, with the attributes if it takes them.
 template <class Op, class Device, class Attributes, class... In>
 auto run_op(Device exec, Attributes const& attributes, In const&... in) {
     if constexpr (requires { Op::run(exec, in..., attributes); }) {
@@ -4080,21 +4128,22 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
 
 }  // namespace detail
 
-/// What `run` takes last: the operator's attributes, or no_attributes.
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
 template <class Op>
 using attributes_of = typename detail::attributes_type<Op>::type;
 
-/// What an operator without a gradient for one of its inputs gives for it.
+/// Stands for the gradient of an input that has none.
 struct no_value {};
 
-/// The gradients of an operator's inputs, as a tuple; no_value for an input that has none, such as ids.
+/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
 ///
 ///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
 ///
-/// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
+/// reads are ignored.
 /// shapes   each gradient has the shape of its input
-/// errors   those of the operators that the rules name
-/// cost     theirs: all rules run
+/// errors   those of the operators in the rules
+/// cost     that of the operators in the rules, all of which run
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
@@ -4125,7 +4174,7 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
+// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
 
 namespace rowan::inline v0::detail {
 
@@ -4167,7 +4216,8 @@ inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i.
 
 inline constexpr std::size_t no_mask = ~std::size_t{0};
 
-/// The arguments that the kernel wants as LoDTensors, as bits; no_mask if there is no kernel. None and all are tried first.
+/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
+/// and with all bits set are tried first.
 template <class Op, class D, class... V>
 constexpr std::size_t level_mask() {
     constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
@@ -4194,7 +4244,7 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
     }
 }
 
-/// Calls the kernel for these values.
+/// Calls the kernel for these arguments.
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     static_assert(level_mask<Op, D, V...>() != no_mask,
@@ -4204,7 +4254,7 @@ auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/selected_rows.hpp: SelectedRows<T>, some rows of a tall tensor.
+// rowan/sparse/selected_rows.hpp: SelectedRows<T>, a row-sparse tensor.
 
 namespace rowan::inline v0 {
 
@@ -4212,13 +4262,13 @@ namespace detail {
 struct SelectedRowsAccess;
 }
 
-/// Some rows of a tensor of `height` rows: the gradient of a table of which a batch touched a few.
+/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
 ///
-///     height 6    rows  [4 1 4]      value [1 2]     stands for   0: [0 0]
+///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
 ///                                          [3 4]                  1: [3 4]
-///                                          [5 6]                  4: [6 8]   duplicates add up
+///                                          [5 6]                  4: [6 8]   duplicates are summed
 ///
-/// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
+/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
 template <class T>
 class SelectedRows<T, Cpu> {
     static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
@@ -4227,13 +4277,14 @@ public:
     using value_type = T;
     using shape_type = typename Tensor<T>::shape_type;
 
-    /// Height 0, no rows.
+    /// An object without rows, of height 0.
     SelectedRows() = default;
 
+    /// Row rows[i] of the represented tensor has the value value[i].
     /// shapes   rows [n], value [n, ...]
-    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
     ///          IndexError if a row is not in [0, height)
-    /// cost     O(n); the rows are copied, the value is taken over
+    /// cost     O(n); the rows are copied, the value is moved
     SelectedRows(Height height, Ids<> rows, Tensor<T> value);
 
     SelectedRows(SelectedRows const&) = default;
@@ -4250,39 +4301,39 @@ public:
     }
     ~SelectedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
-    /// One for each row of the value, in its order.
+    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
+    /// The row numbers, one for each row of value().
     std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
 
-    /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim
-    /// gets a ShapeError from the next function that it is given to.
+    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
+    /// first dim is changed, the next function that takes this object throws ShapeError.
     Tensor<T> const& value() const noexcept { return value_; }
     Tensor<T>& value() noexcept { return value_; }
 
-    /// The shape of the tall tensor, [height, ...].
-    /// errors   ShapeError if somebody gave the value rank 0
+    /// The shape of the represented tensor, [height, ...].
+    /// errors   ShapeError if the value has been given rank 0
     /// cost     O(1)
     shape_type shape() const;
 
-    /// Are the rows ascending and unique?
+    /// Whether the rows are ascending and unique.
     bool merged() const noexcept { return merged_; }
 
-    /// An alias: the same rows, with a value that sees the same elements.
+    /// An alias: a copy of the rows, and an alias of the value.
     /// errors   std::bad_alloc
-    /// cost     O(rows): their numbers are copied, elements are not
+    /// cost     O(rows): row numbers are copied, elements are not
     SelectedRows share() const;
 
-    /// Elements per row.
+    /// The number of elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 
     void swap(SelectedRows& other) noexcept;
 
-    /// The same height, rows in the same order and equal values; not: the same tall tensor.
+    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
     friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
         return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
     }
 
-    /// The rule of the constructor, asked again wherever a value is used.
+    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
     static void check_value(Tensor<T> const& value, std::size_t rows);
@@ -4291,7 +4342,7 @@ private:
     friend struct detail::SelectedRowsAccess;
     struct trusted {};
 
-    // For rows that were checked already.
+    // For rows that have been validated.
     SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
         : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
         rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
@@ -4352,14 +4403,14 @@ SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
 
-/// What rowan's own algorithms may do to a SelectedRows: they have checked the rows, or taken them from one that had.
+/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {
     template <class T>
     static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
         return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
     }
 
-    /// Takes over rows that were checked, without a copy.
+    /// Makes a SelectedRows of validated rows without copying them.
     template <class T>
     static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
         SelectedRows<T> g;
@@ -4369,7 +4420,7 @@ struct SelectedRowsAccess {
         g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
         return g;
     }
-    /// The same on another device, where nobody looks at the rows: the caller knows whether they are merged.
+    /// The same on another device, without reading the rows: the caller states whether they are merged.
     template <class T, class Device>
     static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
                                          Tensor<T, Device> value, bool merged) {
@@ -4386,7 +4437,7 @@ struct SelectedRowsAccess {
         return g.rows_.share();
     }
 
-    /// Room for `count` merged rows, in the memory of `g` if it suffices. Until something is written there `g` is as it was.
+    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
     template <class T>
     static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
                                 typename SelectedRows<T>::shape_type shape) {
@@ -4398,7 +4449,7 @@ struct SelectedRowsAccess {
         return room;
     }
 
-    /// Makes `room`, which was filled, the rows and value of `g`.
+    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
     template <class T>
     static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
         std::copy(rows.begin(), rows.end(), room.rows_.data());
@@ -4423,7 +4474,7 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
+// rowan/graph/detail/op_call.hpp: calls of an operator's kernel and infer with type-erased arguments.
 
 namespace rowan::inline v0::detail {
 
@@ -4449,7 +4500,7 @@ struct element_of {
 template <class V>
 struct element_of<std::vector<V>> : element_of<V> {};
 
-/// Where results go, and the levels that those of as many rows get.
+/// Stores results in `out`. Tensors with as many rows as `lod` get these levels.
 struct Results {
     std::span<Value*const> in, out;
     Lod const* lod = nullptr;
@@ -4476,7 +4527,7 @@ struct Results {
     void store_all(std::vector<V>&& results) const {
         for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
     }
-    /// Of as many values, dense and row-sparse ones, each has the kind of its input.
+    /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
     template <class T, class D>
     void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
         std::size_t dense = 0, sparse = 0;
@@ -4490,7 +4541,7 @@ struct Results {
     }
 };
 
-// ---- from values of unknown kind to a kernel
+// ---- calling a kernel with type-erased values
 
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
@@ -4501,7 +4552,7 @@ struct Results {
 template <class T, class D, bool sparse>
 using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
 
-/// Runs the kernel for inputs of which `sparse` says, as bits, which are row-sparse.
+/// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
 template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
 bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
                std::index_sequence<i...>) {
@@ -4543,7 +4594,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
     (look(std::type_identity<T>{}), ...);
     bool done = false;
     if (known) {
-        // all dense, all row-sparse, or one of them row-sparse
+        // Supported: all dense, all row-sparse, or exactly one row-sparse.
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
         if constexpr (all != 0)
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
@@ -4559,7 +4610,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
     if (!done) no_kernel(Op::name, in);
 }
 
-/// Does the operator's first slot hold any number of values? One of another slot may follow.
+/// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
 template <class Op, class D, class T>
 inline constexpr bool is_variadic = [] {
     using Many = std::vector<Tensor<T, D>>;
@@ -4593,7 +4644,7 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     D const& d = *static_cast<D const*>(device);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     Results to{in, out};
-    thread_local Dense dense_room;  // kept, so that a net of steady shape allocates nothing
+    thread_local Dense dense_room;  // reused, so that a net with constant shapes does not allocate
     thread_local Sparse sparse_room;
     Borrowed<Dense> dense_lent{dense_room};
     Borrowed<Sparse> sparse_lent{sparse_room};
@@ -4631,6 +4682,13 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
 
 // ---- infer
 
+/// errors   GraphError if the number of inputs is not that of the slots; one slot of a variadic operator takes any number
+inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
+    if (given == slots || (variadic && given + 1 >= slots)) return;
+    throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
+                     (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
+}
+
 template <class Op, std::size_t... i>
 auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
     if constexpr (requires { Op::infer(in[i]..., attributes); }) {
@@ -4645,6 +4703,7 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
 
 template <class Op, bool variadic>
 std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
+    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     auto const result = [&] {
         if constexpr (!variadic) {
@@ -4680,56 +4739,60 @@ ROWAN_TEMPLATE(void Value::set(SelectedRows<double>&&))
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/op_kernel.hpp: op_kernel, an operator for given element types, in a form that a net can store.
+// rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 
 #if defined(__clang__) && defined(ROWAN_COMPILED)
-#pragma clang diagnostic ignored "-Wundefined-var-template"  // kernel_of::value of the library; it is asked for where that is used: no pop
+// The compiled library defines kernel_of::value. Clang warns at the point of use, so the setting is not popped.
+#pragma clang diagnostic ignored "-Wundefined-var-template"
 #endif
 
 namespace rowan::inline v0 {
 
 struct op_kernel;
 
-/// Where a gradient operator finds what it reads, or what it writes is.
+/// An input or output of a gradient operator, in terms of the forward operator.
 struct grad_slot {
-    /// Which list of the forward operator it is in, or what one rule hands to another.
+    /// A list of the forward operator, or the values that one rule passes to another.
     enum Kind : std::uint8_t { input, output, grad_of_input, grad_of_output, between_rules };
     Kind kind;          ///< which list
-    std::size_t index;  ///< the position there
+    std::size_t index;  ///< the position in that list
 };
 
-/// A grad_rule as data.
+/// A grad_rule in run-time form.
 struct grad_kernel {
     op_kernel const* op;
     std::span<grad_slot const> reads;   ///< in the order of op's inputs
     std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
-/// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
-/// where it is used: a program carries the operators that its nets use.
+/// An operator for given element types and a given device, with what a net needs to run and differentiate it.
+/// Instantiated at compile time where it is used: a program contains only the operators that its nets use.
 struct op_kernel {
-    std::string_view name;  ///< in nets and files
-    /// The names of the slots, the first of which may hold any number.
+    std::string_view name;  ///< the name in nets and files
+    /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs;                                        ///< see row_inputs_of
-    bool sums_rows;                                             ///< see sums_rows_of
-    bool (*row_output)(void const* attributes, std::size_t i);  ///< do rows of result i follow from rows of inputs?
-    bool (*row_wise)(void const* attributes);                   ///< see row_wise_of
-    /// Specs of the results from those of the inputs, see rowan::operation.
+    unsigned row_inputs;  ///< see row_inputs_of
+    bool sums_rows;       ///< see sums_rows_of
+    /// Whether the rows of result i correspond to rows of the inputs.
+    bool (*row_output)(void const* attributes, std::size_t i);
+    bool (*row_wise)(void const* attributes);  ///< see row_wise_of
+    /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
-    /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
+    /// Runs the operator. Results with as many rows as input `levels_from` get its levels; -1: no levels.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);
     std::span<grad_kernel const> rules;  ///< of the backward pass
-    bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
-    op_kernel const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
+    /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
+    bool in_place = false;
+    /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
+    op_kernel const* in_step = nullptr;
 };
 
 namespace detail {
 
-// ---- rules as data
+// ---- gradient rules in run-time form
 
-/// The types of an operator's results for dense inputs.
+/// The result types of an operator for dense inputs.
 template <class Op, class D, class... T>
 struct results_of {
     using type =
@@ -4755,7 +4818,7 @@ struct forward_slot<grad_of<Slot>> {
     static constexpr bool grad = true;
 };
 
-/// Where a slot of a rule is found. `Made`: what the rules write that is no gradient of an input.
+/// Locates a slot of a rule. `Made`: all slots that the operator's rules write.
 template <class Op, class Made, class Slot>
 constexpr grad_slot locate() {
     using S = typename forward_slot<Slot>::type;
@@ -4771,7 +4834,7 @@ constexpr grad_slot locate() {
     }
 }
 
-/// The element type of what is in a slot. What rules hand to each other has that of the operator's first result.
+/// The element type of a slot. Values passed between rules have that of the operator's first result.
 template <class Op, class Results, class Slot, class... T>
 auto slot_element() {
     using S = typename forward_slot<Slot>::type;
@@ -4840,7 +4903,7 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
 
 }  // namespace detail
 
-/// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
+/// The kernel of `Op` on device D for inputs with element types T... (a single T if a slot holds any number of values).
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
@@ -4866,7 +4929,7 @@ private:
     }
 
 public:
-    static op_kernel const value;  ///< defined below, as operators name each other in their rules
+    static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
 
 template <class Op, class D, class... T>
@@ -4885,7 +4948,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
-/// Those of the compiled library.
+/// The kernels that the compiled library defines.
 template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {
@@ -4895,12 +4958,13 @@ struct kernel_of<Op, Cpu, T...> {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/infer.hpp: the questions that an operator's infer asks of its inputs, at compile time and at run time.
+// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
 
-/// What `infer` of an operator asks of its inputs. At compile time what does not hold is an error that names one of these functions.
+/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
+/// of the functions below that throw.
 namespace rowan::inline v0::spec {
 
-// The functions that throw are no constants: at compile time the error names them.
+// The functions that throw are not constexpr, so the compile error names them.
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
@@ -4927,38 +4991,38 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
 
-/// A Tensor or LoDTensor, of any element type.
+/// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
 }
 
-/// So many dims; `expected` is what the error says of them.
+/// Checks the rank; `expected` is its text in the error message.
 constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
     if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
 }
 
-/// A Tensor or LoDTensor of rank 2.
+/// Checks that x is a Tensor or LoDTensor of rank 2.
 constexpr void matrix(char const* field, VarSpec const& x) {
     dense(field, x);
     rank(field, x, 2, "2");
 }
 
-/// Rank 1 or more.
+/// Checks that the rank is at least 1.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
 }
 
-/// One level or more.
+/// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
 }
 
-/// Two of one element type.
+/// Checks that both have the same element type.
 constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
 }
 
-/// Row numbers are int32 or int64.
+/// Checks that the element type is that of ids: int32 or int64.
 constexpr void ids(char const* field, VarSpec const& x) {
     if (x.dtype != rowan::dtype<std::int32_t>::wire) {
         if (x.dtype != rowan::dtype<std::int64_t>::wire)
@@ -4966,14 +5030,14 @@ constexpr void ids(char const* field, VarSpec const& x) {
     }
 }
 
-/// Two dims that must agree: the one that is known.
+/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
 constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
     return actual;
 }
 
-/// Dims that must agree: of each the one that is known.
+/// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "that of the other input");
     Dims dims;
@@ -4981,7 +5045,7 @@ constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& lik
     return dims;
 }
 
-/// The spec of an element-wise result: that of the inputs, all of one kind, element type and shape.
+/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
 constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
     dense(field, x);
     return x;
@@ -4995,7 +5059,7 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
 
 }  // namespace rowan::inline v0::spec
 
-// rowan/detail/lanes.hpp: one formula, run over the elements of rows by SIMD registers or one at a time, with the same bits.
+// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
@@ -5007,22 +5071,23 @@ namespace rowan::inline v0::detail {
 template <class T>
 using sum_t = typename dtype<T>::sum;
 
-/// The type in which values of all of `T...` are computed together.
+/// The type in which formulas over values of `T...` are computed.
 template <class... T>
 using compute_t = std::common_type_t<sum_t<T>...>;
 
-/// Integers take no fractions: a table of them is updated by integers only.
+/// Whether a table of `To` can be updated from values of `From...`. A table of integers can be updated from integers
+/// only.
 template <class To, class... From>
 concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
     typename compute_t<To, From...>;
 }
 &&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
 
-/// A type that the machine computes in, on any device.
+/// Whether `S` is a floating-point type with hardware arithmetic on all devices.
 template <class S>
 inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
 
-/// nvcc refuses registers in what it might compile for a device, were they called there or not.
+/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
 #ifdef __CUDA_ARCH__
 template <class S>
 inline constexpr bool has_batch = false;
@@ -5036,8 +5101,8 @@ inline constexpr bool is_batch = false;
 template <class S, class A>
 inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
 
-/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call. Device code
-/// needs nothing here, as `product` is never fused there.
+/// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
+/// need it: its `product` is never fused.
 template <class V>
 ROWAN_HD_INLINE V rounded(V x) {
 #ifndef __CUDA_ARCH__
@@ -5063,7 +5128,7 @@ ROWAN_HD_INLINE V rounded(V x) {
     return x;
 }
 
-/// Integers wrap around.
+/// a + b; integers wrap around.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V plus(V const& a, V const& b) {
@@ -5090,7 +5155,7 @@ ROWAN_HD_INLINE V product(V const& a, V const& b) {
     }
 }
 
-/// a / b, correctly rounded whatever device code is compiled with.
+/// a / b, correctly rounded regardless of the device compiler's options.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
@@ -5106,7 +5171,7 @@ ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
     }
 }
 
-/// A setting, in the type that a formula computes in.
+/// Converts an option to the type in which a formula is computed.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V constant(double x) {
@@ -5127,7 +5192,7 @@ ROWAN_HD_INLINE V square_root(V const& x) {
         return __dsqrt_rn(x);
     }
 #elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-    // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
     if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
         return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
     } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
@@ -5150,7 +5215,7 @@ ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
     }
 }
 
-/// `V` lanes of `T` from memory, widened.
+/// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
 ROWAN_NO_EXEC_CHECK
 template <class V, class T>
 ROWAN_HD_INLINE V load(T const* p) {
@@ -5183,7 +5248,7 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
     }
 }
 
-/// What a pointer's elements are passed as: constants by value, the others by reference and stored afterwards.
+/// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
@@ -5198,8 +5263,9 @@ ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     (std::index_sequence_for<T...>{});
 }
 
-/// Calls formula(x...) with the i-th elements of all `p`, i in [0, n), as numbers of type `S`; pointers to non-const are written back.
-/// The formula is a template that a SIMD register and a single number both fit: lanes do not mix, so the bits are the same.
+/// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
+/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
+/// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
     if constexpr (has_batch<S>) {
@@ -5215,14 +5281,14 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
         for (; i < n; ++i) {
             apply_lanes<S>(formula, (p + i)...);
             asm volatile(
-                "");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
+                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
         }
     } else {
         for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
     }
 }
 
-/// to[i] = map(from[i]) for i in [0, n), computed in numbers of type `S`. `to` is only written.
+/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
 template <class S, class Map, class From, class To>
 ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
     std::size_t i = 0;
@@ -5233,7 +5299,8 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
     for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
 }
 
-/// Calls f.operator()<V>(i) for all i in [0, n), V::size at a time where `S` has registers, else one by one: f loads and stores itself.
+/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
+/// with V = S. f itself loads and stores.
 template <class S, class F>
 ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     std::size_t i = 0;
@@ -5244,7 +5311,7 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
-/// to[i] = map(from[i]...) for i in [0, n), of any number of arrays. `to` is only written.
+/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
@@ -5255,7 +5322,7 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
-/// The same without a map: a conversion.
+/// Converts n elements from `from` to `to`.
 template <class S, class From, class To>
 ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
     map_lanes<S>([](auto const& x) { return x; }, n, from, to);
@@ -5289,7 +5356,8 @@ struct add_mapped {
     }
 };
 
-/// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
+/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
+/// part[k + 4], part[k + 2], part[k + 1].
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
@@ -5311,73 +5379,36 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/partition.hpp: things put into buckets by several threads, each bucket in input order.
+// rowan/sequence/detail/slot_kind.hpp: SlotKind, the properties that all slots of a TensorArray share.
 
 namespace rowan::inline v0::detail {
 
-/// Where the thread `t` of `threads` begins its share of n things.
-inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
-    return n / threads * t + std::min(n % threads, t);
-}
+/// Rank, trailing dims and number of levels, fixed by the first write.
+template <class T>
+struct SlotKind {
+    typename Tensor<T>::shape_type shape{};  // the first dim may vary
+    std::size_t levels = 0;
+    bool known = false;
 
-/// The memory of a partition into `buckets` buckets by at most `threads` threads, each with room for `counters` numbers.
-struct Buckets {
-    Buffer<std::size_t> starts;          // where each bucket begins, and the end
-    Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
-    TeamBarrier barrier;
-
-    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
-        : starts(buckets + 1),
-          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
-
-    /// Calls put(place, i) for i in [0, n), the places being those of thing i in bucket(i). Every thread of a team must come here.
-    /// cost     the things are looked at twice, by the same thread
-    template <class Bucket, class Put>
-    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
-        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
-        std::size_t const begin = share_begin(n, t, threads);
-        std::size_t const end = share_begin(n, t + 1, threads);
-        std::size_t const buckets = starts.size() - 1;
-        std::size_t* const mine = places[t].data();
-        std::fill_n(mine, buckets, std::size_t{0});
-        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
-        barrier.wait(team_size);
-        if (thread == 0) {  // counts become places: bucket by bucket, and within a bucket thread by thread
-            std::size_t next = 0;
-            for (std::size_t b = 0; b < buckets; ++b) {
-                starts[b] = next;
-                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
-            }
-            starts[buckets] = n;
-        }
-        barrier.wait(team_size);
-        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
-        barrier.wait(team_size);
+    /// Throws ShapeError if `value` differs in rank, trailing dims or number of levels.
+    template <class D>
+    void check(LoDTensor<T, D> const& value) const {
+        if (!known) return;
+        auto like = shape;
+        if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
+        if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
+        if (value.lod().levels() == levels) return;
+        throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
     }
 
-    /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
-    /// that holds something.
-    std::size_t share(std::size_t k, std::size_t shares) const;
+    void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
+        if (!known) *this = {of_one, its_levels, true};
+    }
 };
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
-    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
-    return static_cast<std::size_t>(at - starts.begin());
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sequence/step_map.hpp: StepMap, which sequence stands where in the steps of an unpacked batch.
+// rowan/sequence/step_map.hpp: StepMap, the mapping between the sequences of a batch and its steps.
 
 namespace rowan::inline v0 {
 
@@ -5385,21 +5416,21 @@ namespace detail {
 
 struct StepMapAccess;
 
-/// How the elements of a map come to a device: make(exec, map), a tensor of them.
+/// Device-specific part of a map: make(exec, map) returns a tensor of its elements.
 template <class Device>
 struct StepElements;
 
 }  // namespace detail
 
-/// How the sequences of one level are cut into steps: step t holds element t of every sequence that has one. An element is a row, or a
-/// sequence of the level below.
+/// How the sequences of one level are split into steps: step t holds element t of every sequence longer than t. An
+/// element is a row or a sequence of the next level.
 ///
-///     lengths 3 6 1, sorted   ->   order()      [1 0 2]                     the sequences, longest first
-///     rows of 0: 0 1 2             starts()     [0 3 5 7 8 9 10]            step t is elements()[starts()[t] … starts()[t + 1])
+///     lengths 3 6 1, sorted   ->   order()      [1 0 2]            the sequences, longest first
+///     rows of 0: 0 1 2             starts()     [0 3 5 7 8 9 10]   step t is elements()[starts()[t] … starts()[t + 1])
 ///             1: 3 4 5 6 7 8       elements()   [3 0 9  4 1  5 2  6  7  8]
 ///             2: 9
 ///
-/// On a device the elements, and order(), lie in its memory; what else a map knows is the host's everywhere.
+/// On a device, elements() and order() are in device memory; everything else is always in host memory.
 template <class Device>
 class StepMap {
 public:
@@ -5421,11 +5452,12 @@ public:
     }
     ~StepMap() = default;
 
-    /// Sequences longest first and equal ones in input order, or all in input order.
-    /// errors   IndexError if the Lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
-    /// cost     a counting sort: O(sequences + elements), 8 bytes for each element. On a device the host sorts, O(sequences + steps), and
-    ///          the elements are made there; those of an order that is not sorted by length are made by the host and copied
-    template <std::same_as<bool> B>  // so that braces are an order
+    /// Sorts sequences by descending length, which is the default and a stable sort, or keeps the input order.
+    /// errors   IndexError if lod has no such level; ShapeError if it has more than 2^31 - 1 sequences
+    /// cost     a counting sort: O(sequences + elements), 8 bytes per element. On a device the host sorts,
+    ///          O(sequences + steps), and the elements are computed there; for an order that is not sorted by length,
+    ///          the host computes and copies them
+    template <std::same_as<bool> B>  // so that a braced list selects the overload with an order
     StepMap(Device const& exec, Lod lod, std::size_t level, B sort_by_length) : lod_(std::move(lod)), level_(level) {
         auto order = make_steps();
         sort_by_length ? sort(order) : std::iota(order.begin(), order.end(), 0);
@@ -5436,55 +5468,38 @@ public:
     StepMap(Device const& exec, Lod lod, std::size_t level) : StepMap(exec, std::move(lod), level, true) {}
     StepMap(Lod lod, std::size_t level) : StepMap(Device{}, std::move(lod), level, true) {}
 
-    /// Sequences in an order of the caller's.
-    /// errors   ShapeError unless order is a list of as many numbers as the level has sequences; IndexError if one is not in
-    ///          [0, sequences) or stands there twice
-    /// cost     as above; an order in the memory of a device is waited for
-    StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids) : lod_(std::move(lod)), level_(level) {
-        auto checked = make_steps();
-        detail::HostIds<Device> const on_host(exec, ids);
-        Ids<> const& order = on_host;
-        detail::check_list("order", order);
-        if (order.size() != checked.size()) {
-            throw ShapeError("order.size()", std::to_string(order.size()),
-                             std::to_string(checked.size()) + ", the number of sequences");
-        }
-        detail::check_ids(detail::host_exec(exec), "order", order, static_cast<std::int64_t>(checked.size()));
-        std::vector<bool> seen(checked.size());
-        for (std::size_t j = 0; j < order.size(); ++j) {
-            auto const s = static_cast<std::size_t>(order[j]);
-            if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
-            seen[s] = true;
-            checked[j] = static_cast<std::int32_t>(s);
-        }
-        fill(exec, std::move(checked));
-    }
+    /// Uses the caller's order of the sequences.
+    /// errors   as above; ShapeError unless order is a flat list of one number per sequence of the level; IndexError if
+    ///          a number is not in [0, sequences) or repeats
+    /// cost     as above; an order in device memory is copied to the host, which synchronizes
+    StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids);
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
 
-    Lod const& lod() const noexcept { return lod_; }       ///< whose sequences are cut
-    std::size_t level() const noexcept { return level_; }  ///< of the Lod
+    Lod const& lod() const noexcept { return lod_; }       ///< the Lod whose sequences are split
+    std::size_t level() const noexcept { return level_; }  ///< and which of its levels
 
-    /// order()[j] is sequence(j). For the caller: no function of rowan reads it, so that a change through its share() harms no map.
+    /// order()[j] is sequence(j). It is a copy for the caller: modifying it through share() does not affect the map.
     Tensor<std::int32_t, Device> const& order() const noexcept { return shown_; }
 
     /// The sequence at position j.
     std::int32_t sequence(std::size_t j) const noexcept { return (*order_)[j]; }
-    /// How many of them the level has.
+    /// The number of sequences of the level.
     std::size_t sequences() const noexcept { return order_ ? order_->size() : 0; }
 
     /// The number of steps: the length of the longest sequence.
     std::size_t steps() const noexcept { return std::max<std::size_t>(starts_.size(), 1) - 1; }
 
-    /// How many sequences have a step t; 0 from steps() on.
+    /// The number of sequences that have a step t; 0 if t >= steps().
     std::size_t step_size(std::size_t t) const noexcept {
         return t < steps() ? static_cast<std::size_t>(starts_.data()[t + 1] - starts_.data()[t]) : 0;
     }
 
     /// Step t is elements [starts()[t], starts()[t + 1]).
     std::span<std::int64_t const> starts() const noexcept { return {starts_.data(), starts_.size()}; }
-    /// Spans on the host; on a device copies, in its memory, so that nobody changes those of the map.
-    /// errors   none, on a device as Tensor::from_shape
-    /// cost     O(1), on a device a copy
+    /// The elements of all steps: a span on the host; on a device a copy in device memory, so that the map cannot be
+    /// modified.
+    /// errors   none; on a device as Tensor::from_shape
+    /// cost     O(1); on a device one copy
     auto elements() const {
         if constexpr (detail::is_cpu<Device>) {
             return std::span<std::int64_t const>(elements_.data(), elements_.size());
@@ -5492,9 +5507,10 @@ public:
             return elements_;
         }
     }
-    /// The elements of step t: for each sequence that has one, which row or sequence of the level below it is; none from steps() on.
+    /// The elements of step t: for each sequence longer than t, the index of its row or next-level sequence. Empty if
+    /// t >= steps().
     /// errors   as elements
-    /// cost     O(1), on a device a copy of them
+    /// cost     O(1); on a device one copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
         if constexpr (detail::is_cpu<Device>) {
@@ -5511,114 +5527,46 @@ public:
         return offsets_[s + 1] - offsets_[s];
     }
 
-    /// Are sequences in descending order of length, so that those of a step are the first positions?
+    /// True if the lengths of the sequences descend, so that the sequences of each step are the first positions.
     bool sorted() const noexcept { return sorted_; }
 
 private:
     friend struct detail::StepMapAccess;
 
-    // How many sequences each step has, and room for the order of the sequences.
-    detail::Buffer<std::int32_t> make_steps() {
-        offsets_ = lod_[level_];
-        std::size_t const n = offsets_.size() - 1;
-        if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-            throw ShapeError("sequences", std::to_string(n), "at most 2^31 - 1");
-        }
-        std::int64_t most = 0;
-        for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets_[s + 1] - offsets_[s]);
-        starts_ = Tensor<std::int64_t>::zeros({static_cast<std::size_t>(most) + 1});
-        std::int64_t* const starts = starts_.data();
-        // Step t holds as many as are longer than t: counted at their last step, summed from the end, then from the begin.
-        for (std::size_t s = 0; s < n; ++s) {
-            if (offsets_[s + 1] != offsets_[s]) ++starts[offsets_[s + 1] - offsets_[s]];
-        }
-        for (std::int64_t t = most - 1; t > 0; --t) starts[t] += starts[t + 1];
-        std::partial_sum(starts, starts + most + 1, starts);
-        return detail::Buffer<std::int32_t>(n);
-    }
+    // Computes starts_, and allocates the order of the sequences without filling it.
+    detail::Buffer<std::int32_t> make_steps();
 
-    void sort(detail::Buffer<std::int32_t>& order) const {
-        // Sequences of length l come after all longer ones, of which step l has as many.
-        detail::Buffer<std::int64_t> place(steps() + 1);
-        for (std::size_t l = 0; l <= steps(); ++l) place[l] = static_cast<std::int64_t>(step_size(l));
-        for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) {
-            auto const l = static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]);
-            order[static_cast<std::size_t>(place[l]++)] = static_cast<std::int32_t>(s);
-        }
-    }
+    void sort(detail::Buffer<std::int32_t>& order) const;
 
     struct Run {
-        std::int64_t next;  // its next element
+        std::int64_t next;  // the next element of the sequence
         std::int64_t end;
     };
 
-    void fill(Device const& exec, detail::Buffer<std::int32_t> order) {
-        std::size_t const n = order.size();
-        auto shown = Tensor<std::int32_t>::from_shape({n});
-        std::ranges::copy(order, shown.data());
-        shown_ = detail::placed(exec, std::move(shown));
-        order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
-        for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
-        elements_ = detail::StepElements<Device>::make(exec, *this);
-    }
+    void fill(Device const& exec, detail::Buffer<std::int32_t> order);
 
     std::size_t element_count() const { return static_cast<std::size_t>(starts().back()); }
 
-    void fill_elements(Cpu exec, std::int64_t* out) const {
-        std::size_t const count = element_count();
-        auto const shares = static_cast<std::size_t>(detail::threads_for(exec, count));
-        parallel_for(exec, shares, 1, [&](std::size_t k, std::size_t end) {
-            for (; k < end; ++k) fill_share(k, shares, count, out);
-        });
-    }
+    void fill_elements(Cpu exec, std::int64_t* out) const;
 
-    // Steps that begin in share k of the elements: a list of the sequences that go on, which gets shorter from step to step.
-    void fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const {
-        auto const first_step = [&](std::size_t share) {
-            auto const begin = static_cast<std::int64_t>(detail::share_begin(count, share, shares));
-            return static_cast<std::size_t>(std::ranges::lower_bound(starts(), begin) - starts().begin());
-        };
-        std::size_t t = first_step(k);
-        std::size_t const end = k + 1 == shares ? steps() : first_step(k + 1);
-        if (t >= end) return;
-        detail::Buffer<Run> runs;
-        runs.reserve(step_size(t));
-        for (std::size_t j = 0; j < sequences(); ++j) {
-            if (length(j) <= static_cast<std::int64_t>(t)) continue;
-            auto const s = static_cast<std::size_t>(sequence(j));
-            runs.push_back({offsets_[s] + static_cast<std::int64_t>(t), offsets_[s + 1]});
-        }
-        std::int64_t* out = elements + starts()[t];
-        for (; t < end; ++t) {
-            if (sorted_) {  // the first step_size(t) of them
-                for (std::size_t j = 0; j < step_size(t); ++j) *out++ = runs[j].next++;
-                continue;
-            }
-            std::size_t left = 0;
-            for (Run run : runs) {
-                *out++ = run.next++;
-                runs[left] = run;
-                left += run.next != run.end;
-            }
-            runs.resize(left);
-        }
-    }
+    // Fills the steps that begin in share k of the elements, from a list of the sequences that have not ended.
+    void fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const;
 
     Lod lod_;
     std::size_t level_ = 0;
     std::span<std::int64_t const> offsets_;  // lod_[level_]
     bool sorted_ = true;
-    std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // copies of a map share it
-    Tensor<std::int32_t, Device> shown_;                         // the same, for order()
+    std::shared_ptr<detail::Buffer<std::int32_t> const> order_;  // shared by copies of the map
+    Tensor<std::int32_t, Device> shown_;                         // a copy for order()
     Tensor<std::int64_t> starts_;
     Tensor<std::int64_t, Device> elements_;
 };
 
 namespace detail {
 
-/// What steps must have in common with a map to be put together by it: the sequences and their order.
+/// The sequences and their order, which must be equal for the map that unpacked the steps and the map that packs them.
 struct StepOrigin {
-    Lod lod;  // down to the level of the steps
+    Lod lod;  // levels 0 … level of the map
     std::shared_ptr<detail::Buffer<std::int32_t> const> order;
 
     friend bool operator==(StepOrigin const& a, StepOrigin const& b) noexcept {
@@ -5637,7 +5585,7 @@ struct StepMapAccess {
         return map.offsets_[static_cast<std::size_t>(map.sequence(j))];
     }
 
-    /// Where the elements lie in the memory of the device.
+    /// A pointer to the elements in device memory.
     template <class D>
     static std::int64_t const* elements(StepMap<D> const& map) {
         return map.elements_.data();
@@ -5647,7 +5595,7 @@ struct StepMapAccess {
         return map.elements_.size();
     }
 
-    /// The elements as the host counts them.
+    /// Computes the elements on the host.
     template <class D>
     static Tensor<std::int64_t> make_elements(Cpu exec, StepMap<D> const& map) {
         std::size_t const count = map.element_count();
@@ -5656,7 +5604,7 @@ struct StepMapAccess {
         return elements;
     }
 
-    /// The elements where the host can read them.
+    /// The elements in host memory: an alias on Cpu, else computed again.
     template <class D>
     static Tensor<std::int64_t> host_elements(StepMap<D> const& map) {
         if constexpr (is_cpu<D>) {
@@ -5674,30 +5622,209 @@ struct StepElements<Cpu> {
 
 }  // namespace detail
 
-ROWAN_TEMPLATE(class StepMap<Cpu>)
-
 }  // namespace rowan::inline v0
 
-// rowan/sequence/step_map_inl.hpp: definitions of rowan/sequence/step_map.hpp.
+// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
+
+namespace rowan::inline v0::detail {
+
+/// The first item of the share of thread `t` when n items are divided among `threads` threads.
+inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
+    return n / threads * t + std::min(n % threads, t);
+}
+
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
+/// each.
+struct Buckets {
+    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
+    Buffer<Buffer<std::size_t>> places;  // per thread and bucket: the place of its next item
+    TeamBarrier barrier;
+
+    Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
+        : starts(buckets + 1),
+          places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
+
+    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
+    /// bucket are in input order.
+    /// requires   every thread of the team calls it
+    /// cost     two passes over the items, both by the same thread
+    template <class Bucket, class Put>
+    void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
+        auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
+        std::size_t const begin = share_begin(n, t, threads);
+        std::size_t const end = share_begin(n, t + 1, threads);
+        std::size_t const buckets = starts.size() - 1;
+        std::size_t* const mine = places[t].data();
+        std::fill_n(mine, buckets, std::size_t{0});
+        for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
+        barrier.wait(team_size);
+        if (thread == 0) {  // exclusive prefix sum of the counts, by bucket and then by thread
+            std::size_t next = 0;
+            for (std::size_t b = 0; b < buckets; ++b) {
+                starts[b] = next;
+                for (std::size_t k = 0; k < threads; ++k) next += std::exchange(places[k][b], next);
+            }
+            starts[buckets] = n;
+        }
+        barrier.wait(team_size);
+        for (std::size_t i = begin; i < end; ++i) put(mine[bucket(i)]++, i);
+        barrier.wait(team_size);
+    }
+
+    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
+    /// last bucket of a share is not empty.
+    std::size_t share(std::size_t k, std::size_t shares) const;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/partition_inl.hpp: definitions of rowan/detail/partition.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Tensor<std::int64_t> StepElements<Cpu>::make(Cpu exec, StepMap<> const& map) {
-    return StepMapAccess::make_elements(exec, map);
+ROWAN_FUNCTION std::size_t Buckets::share(std::size_t k, std::size_t shares) const {
+    auto const at = std::ranges::lower_bound(starts, share_begin(starts.back(), k, shares));
+    return static_cast<std::size_t>(at - starts.begin());
 }
 
 }  // namespace rowan::inline v0::detail
 
 #endif
 
-// rowan/sequence/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
+// rowan/sequence/step_map_inl.hpp: definitions of rowan/sequence/step_map.hpp.
+
+namespace rowan::inline v0 {
+
+template <class Device>
+StepMap<Device>::StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids)
+    : lod_(std::move(lod)), level_(level) {
+    auto checked = make_steps();
+    detail::HostIds<Device> const on_host(exec, ids);
+    Ids<> const& order = on_host;
+    detail::check_list("order", order);
+    if (order.size() != checked.size()) {
+        throw ShapeError("order.size()", std::to_string(order.size()),
+                         std::to_string(checked.size()) + ", the number of sequences");
+    }
+    detail::check_ids(detail::host_exec(exec), "order", order, static_cast<std::int64_t>(checked.size()));
+    std::vector<bool> seen(checked.size());
+    for (std::size_t j = 0; j < order.size(); ++j) {
+        auto const s = static_cast<std::size_t>(order[j]);
+        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
+        seen[s] = true;
+        checked[j] = static_cast<std::int32_t>(s);
+    }
+    fill(exec, std::move(checked));
+}
+
+template <class Device>
+detail::Buffer<std::int32_t> StepMap<Device>::make_steps() {
+    offsets_ = lod_[level_];
+    std::size_t const n = offsets_.size() - 1;
+    if (n > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+        throw ShapeError("sequences", std::to_string(n), "at most 2^31 - 1");
+    }
+    std::int64_t most = 0;
+    for (std::size_t s = 0; s < n; ++s) most = std::max(most, offsets_[s + 1] - offsets_[s]);
+    starts_ = Tensor<std::int64_t>::zeros({static_cast<std::size_t>(most) + 1});
+    std::int64_t* const starts = starts_.data();
+    // Step t holds the sequences longer than t. starts[l] counts those of length l; suffix sums make it the size of
+    // step l - 1, prefix sums the end of that step.
+    for (std::size_t s = 0; s < n; ++s) {
+        if (offsets_[s + 1] != offsets_[s]) ++starts[offsets_[s + 1] - offsets_[s]];
+    }
+    for (std::int64_t t = most - 1; t > 0; --t) starts[t] += starts[t + 1];
+    std::partial_sum(starts, starts + most + 1, starts);
+    return detail::Buffer<std::int32_t>(n);
+}
+
+template <class Device>
+void StepMap<Device>::sort(detail::Buffer<std::int32_t>& order) const {
+    // Sequences of length l follow all longer ones, whose number is the size of step l.
+    detail::Buffer<std::int64_t> place(steps() + 1);
+    for (std::size_t l = 0; l <= steps(); ++l) place[l] = static_cast<std::int64_t>(step_size(l));
+    for (std::size_t s = 0; s + 1 < offsets_.size(); ++s) {
+        auto const l = static_cast<std::size_t>(offsets_[s + 1] - offsets_[s]);
+        order[static_cast<std::size_t>(place[l]++)] = static_cast<std::int32_t>(s);
+    }
+}
+
+template <class Device>
+void StepMap<Device>::fill(Device const& exec, detail::Buffer<std::int32_t> order) {
+    std::size_t const n = order.size();
+    auto shown = Tensor<std::int32_t>::from_shape({n});
+    std::ranges::copy(order, shown.data());
+    shown_ = detail::placed(exec, std::move(shown));
+    order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
+    for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
+    elements_ = detail::StepElements<Device>::make(exec, *this);
+}
+
+template <class Device>
+void StepMap<Device>::fill_elements(Cpu exec, std::int64_t* out) const {
+    std::size_t const count = element_count();
+    auto const shares = static_cast<std::size_t>(detail::threads_for(exec, count));
+    parallel_for(exec, shares, 1, [&](std::size_t k, std::size_t end) {
+        for (; k < end; ++k) fill_share(k, shares, count, out);
+    });
+}
+
+template <class Device>
+void StepMap<Device>::fill_share(std::size_t k, std::size_t shares, std::size_t count, std::int64_t* elements) const {
+    auto const first_step = [&](std::size_t share) {
+        auto const begin = static_cast<std::int64_t>(detail::share_begin(count, share, shares));
+        return static_cast<std::size_t>(std::ranges::lower_bound(starts(), begin) - starts().begin());
+    };
+    std::size_t t = first_step(k);
+    std::size_t const end = k + 1 == shares ? steps() : first_step(k + 1);
+    if (t >= end) return;
+    detail::Buffer<Run> runs;
+    runs.reserve(step_size(t));
+    for (std::size_t j = 0; j < sequences(); ++j) {
+        if (length(j) <= static_cast<std::int64_t>(t)) continue;
+        auto const s = static_cast<std::size_t>(sequence(j));
+        runs.push_back({offsets_[s] + static_cast<std::int64_t>(t), offsets_[s + 1]});
+    }
+    std::int64_t* out = elements + starts()[t];
+    for (; t < end; ++t) {
+        if (sorted_) {  // the first step_size(t) runs have not ended
+            for (std::size_t j = 0; j < step_size(t); ++j) *out++ = runs[j].next++;
+            continue;
+        }
+        std::size_t left = 0;
+        for (Run run : runs) {
+            *out++ = run.next++;
+            runs[left] = run;
+            left += run.next != run.end;
+        }
+        runs.resize(left);
+    }
+}
+
+ROWAN_TEMPLATE(class StepMap<Cpu>)
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace detail {
+
+ROWAN_FUNCTION Tensor<std::int64_t> StepElements<Cpu>::make(Cpu exec, StepMap<> const& map) {
+    return StepMapAccess::make_elements(exec, map);
+}
+
+}  // namespace detail
+
+#endif
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/detail/step_rows.hpp: unpack_rows, which copies the rows of all steps of a batch to one block.
 
 namespace rowan::inline v0::detail {
 
-/// Where the elements of a level lie in the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1)) of level l,
-/// and for l == levels the rows.
+/// Maps the elements of a level to the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1))
+/// of level l, or rows if l is the number of levels.
 class Elements {
 public:
     Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
@@ -5713,27 +5840,28 @@ private:
     std::size_t level_;
 };
 
-/// How the steps of a batch lie in one block of rows: where each begins, and its levels.
+/// The layout of the steps of a batch in one contiguous block of rows: row offsets and levels of each step.
 struct StepLayout {
-    std::vector<std::int64_t> rows;  // where each step's rows begin, and the end
+    std::vector<std::int64_t> rows;  // the first row of each step, and the total
 
     struct Level {
-        std::vector<std::int64_t> offsets;  // those of every step, each from 0 on
-        std::vector<std::int64_t> begin;    // where each step's begin, and the end
+        std::vector<std::int64_t> offsets;  // those of all steps, concatenated; each step's start at 0
+        std::vector<std::int64_t> begin;    // the start of each step's offsets, and the total
     };
     std::vector<Level> levels;
 
-    std::optional<StepOrigin> origin;  // of steps that were cut by a map
+    std::optional<StepOrigin> origin;  // only for steps that were unpacked with a map
 
     static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
-/// Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences of the level below `level`.
+/// Fills the layout and row_starts. Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences
+/// of level + 1.
 void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
              std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts);
 
-/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
-/// unless an element is one row.
+/// Returns the layout of the steps of a batch. Unless an element is one row, sets `row_starts` to the row offsets of
+/// the packed elements and `elements` to those of the map.
 template <class D>
 std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& map,
                                               std::vector<std::int64_t>& row_starts, Tensor<std::int64_t>& elements) {
@@ -5750,7 +5878,7 @@ std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& 
     return layout;
 }
 
-/// The rows of the steps of a batch in one block, which becomes `packed`, and their layout.
+/// Copies the rows of all steps to one block, `packed`, and returns their layout.
 template <class T, class D>
 std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> const& input, StepMap<D> const& map,
                                               Tensor<T, D>& packed) {
@@ -5825,502 +5953,14 @@ ROWAN_FUNCTION void lay_out(StepLayout& layout, Lod const& lod, std::size_t leve
 
 #endif
 
-// rowan/sequence/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
-
-namespace rowan::inline v0::detail {
-
-/// The levels 0 … map.level() of `lod` must be those of the map.
-template <class D>
-void check_map(Lod const& lod, StepMap<D> const& map) {
-    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
-    if (lod.levels() <= map.level())
-        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
-                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
-    for (std::size_t l = 0; l <= map.level(); ++l) {
-        auto const found = lod[l];
-        auto const want = map.lod()[l];
-        std::string const level = std::to_string(l);
-        if (found.size() != want.size())
-            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
-                             std::to_string(want.size() - 1) + ", the map's");
-        auto const differs = std::ranges::mismatch(found, want);
-        if (differs.in1 == found.end()) continue;
-        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
-                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
-    }
-}
-
-/// Steps that were cut by a map must be put together by one of the same sequences in the same order.
-template <class D>
-void check_origin(StepLayout const& layout, StepMap<D> const& map) {
-    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
-    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
-}
-
-/// Levels 0 … level of one Lod, above `below`, which may be empty.
-Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
-
-/// A place for the rows of steps put together. `shape` is theirs but for the first dim.
-template <class T, class D>
-LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
-    shape[0] = StepMapAccess::count(map);
-    return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
-}
-
-/// The steps of a batch whose rows lie in one block.
-template <class T, class D>
-LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
-    auto batch = new_batch<T>(exec, map, block.shape());
-    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map),
-             batch.value().data());
-    return batch;
-}
-
-/// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
-template <class T, class D>
-LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
-                           typename Tensor<T, D>::shape_type shape, std::size_t levels) {
-    std::size_t const count = StepMapAccess::count(map);
-    std::size_t const width = product_from(shape, 1);
-    if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
-    if (levels == 0) {
-        auto batch = new_batch<T>(exec, map, shape);
-        put_blocks(
-            exec, map.starts(), width,
-            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); },
-            StepMapAccess::elements(map), batch.value().data());
-        return batch;
-    }
-    auto const elements = StepMapAccess::host_elements(map);
-    // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
-    std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
-    std::vector<T const*> rows(count);
-    auto const for_elements = [&](auto const& f) {
-        for (std::size_t t = 0; t < slots.size(); ++t) {
-            std::int64_t const* const step = elements.data() + map.starts()[t];
-            for (std::size_t j = 0; j < map.step_size(t); ++j)
-                f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
-        }
-    };
-    // A slot's elements are the sequences of its level 0: those of "level -1", were there one.
-    auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
-        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
-        return q;
-    };
-    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
-        for (std::size_t l = 0; l <= levels; ++l)
-            begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
-        rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
-    });
-    auto const add = [](std::int64_t sum, std::int64_t more) { return checked_add("rows of the steps", sum, more); };
-    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
-    std::vector<std::vector<std::int64_t>> offsets(levels);
-    for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
-    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
-        for (std::size_t l = 0; l < levels; ++l) {
-            auto const from = slot.lod()[l];
-            auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
-            auto const to = static_cast<std::size_t>(begin[l][e]);
-            auto const n = static_cast<std::size_t>(begin[l][e + 1] - begin[l][e]);
-            for (std::size_t k = 1; k <= n; ++k) offsets[l][to + k] = begin[l + 1][e] + from[at + k] - from[at];
-        }
-    });
-    shape[0] = static_cast<std::size_t>(begin[levels].back());
-    auto value = new_tensor<T>(exec, shape);
-    copy_blocks(
-        exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
-        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
-    return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/detail/pack_steps_inl.hpp: definitions of rowan/sequence/detail/pack_steps.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <span>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION Lod join_levels(Lod const& above, std::size_t level,
-                               std::vector<std::vector<std::int64_t>> const& below) {
-    std::vector<std::span<std::int64_t const>> levels;
-    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
-    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
-    levels.insert(levels.end(), below.begin(), below.end());
-    return Lod(levels);
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sequence/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
-
-namespace rowan::inline v0::detail {
-
-/// Rank, trailing dims and number of levels, fixed by the first write.
-template <class T>
-struct SlotKind {
-    typename Tensor<T>::shape_type shape{};  // its first dim may vary
-    std::size_t levels = 0;
-    bool known = false;
-
-    /// errors   ShapeError if `value` is of another kind
-    template <class D>
-    void check(LoDTensor<T, D> const& value) const {
-        if (!known) return;
-        auto like = shape;
-        if (!like.empty() && value.shape().size() == like.size()) like[0] = value.shape()[0];
-        if (value.shape() != like) throw ShapeError("value.shape()", shape_text(value.shape()), shape_text(like));
-        if (value.lod().levels() == levels) return;
-        throw ShapeError("value.lod().levels()", std::to_string(value.lod().levels()), std::to_string(levels));
-    }
-
-    void know(typename Tensor<T>::shape_type const& of_one, std::size_t its_levels) {
-        if (!known) *this = {of_one, its_levels, true};
-    }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/block_sum.hpp: the sum of a row's contributions, in the order that rowan promises.
-
-namespace rowan::inline v0::detail {
-
-/// Contributions per block: the first level of the sum adds blocks of 64 in input order, the next 64 of those, and so on.
-inline constexpr std::size_t block_size = 64;
-
-/// Sums rows of a value that lie at given positions. One per thread: it owns the memory of the partial sums.
-template <class T, class S>
-class BlockSum {
-public:
-    /// `most`: the largest number of contributions that will be summed
-    BlockSum(T const* value, std::size_t width, std::size_t most)
-        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
-        std::size_t levels = 1;
-        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
-        partial_.resize(levels * width);
-    }
-
-    /// The sum of the rows at positions [first, first + n), n > 0; good until the next call. `ahead` more positions follow and are
-    /// asked for in advance.
-    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
-        if constexpr (std::is_same_v<S, T>) {
-            if (n == 1) {
-                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
-                return row(*first);
-            }
-        }
-        sum(first, n, n + ahead, partial_.data());
-        return partial_.data();
-    }
-
-private:
-    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
-
-    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
-        if (n <= block_size) {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
-                if (i == 0) {
-                    copy_lanes<S>(width_, row(*first), out);
-                } else {
-                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
-                }
-            }
-            return;
-        }
-        std::size_t span = block_size;
-        while (span * block_size < n) span *= block_size;
-        sum(first, span, known, out);
-        for (std::size_t i = span; i < n; i += span) {
-            sum(first + i, std::min(span, n - i), known - i, out + width_);
-            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
-        }
-    }
-
-    T const* value_;
-    std::size_t width_;
-    std::size_t ahead_;
-    Buffer<S> partial_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/detail/sequences.hpp: what the algorithms on sequences of the last level share.
-
-namespace rowan::inline v0::detail {
-
-void check_levels(std::string const& field, Lod const& lod);
-
-/// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
-template <class T, class D>
-void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    static_cast<void>(thread_count(host_exec(exec)));
-    x.check();
-    check_levels(field + ".lod()", x.lod());
-}
-
-/// A number from the caller as an element. Integers take no fractions and no number beyond their range.
-template <class T>
-T checked_number(char const* field, double x) {
-    using S = sum_t<T>;
-    if constexpr (std::integral<S>) {
-        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
-            throw ValueError(field, x, "a whole number that the element type holds");
-    }
-    return dtype<T>::narrow(constant<S>(x));
-}
-
-/// What zeros() fills with.
-template <class T>
-T zero() {
-    return dtype<T>::narrow(sum_t<T>{});
-}
-
-inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
-
-inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
-
-/// The same levels but the last, which gets as many sequences of other lengths.
-Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
-
-/// The length of the sequence between two offsets.
-inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
-    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
-}
-
-/// The length of the longest of the sequences [begin, end).
-std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
-
-/// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
-/// elements are no work.
-template <class F>
-void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
-    std::size_t const n = offsets.size() - 1;
-    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
-    bool const serial = threads_for(exec, elements) == 1;
-    if (width == 0) return;
-    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
-}
-
-/// Copies `size` elements `times` times, one copy after the other.
-template <class T>
-void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
-    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
-}
-
-/// Is it neither less nor greater?
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD bool beside(V const& x, V const& y) {
-    return !(x < y) && !(x > y);
-}
-
-/// Is it neither less nor greater than two different numbers?
-template <class V>
-ROWAN_HD bool unordered(V const& x) {
-    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
-}
-
-/// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
-template <bool greatest>
-struct more_extreme {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
-        if constexpr (greatest) {
-            return x > best;
-        } else {
-            return x < best;
-        }
-    }
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
-        if constexpr (std::integral<V>) {
-            return beyond(x, best);
-        } else if constexpr (is_batch<V>) {
-            return beyond(x, best) | ((x != x) & (best == best));
-        } else if constexpr (std::floating_point<V>) {
-            return beyond(x, best) || (x != x && best == best);
-        } else {
-            return beyond(x, best) || (unordered(x) && !unordered(best));
-        }
-    }
-};
-
-/// The extremum of each column of n > 0 rows.
-template <bool greatest, class S, class T>
-void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
-    copy_lanes<S>(width, rows, best);
-    for (std::size_t i = 1; i < n; ++i) {
-        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
-                     rows + i * width, best);
-    }
-}
-
-/// The rows of one sequence after another, to be computed and then summed per column in the order that rowan promises.
-template <class S>
-class ScratchRows {
-public:
-    ScratchRows(std::size_t rows, std::size_t width)
-        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
-        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
-    }
-    ScratchRows(ScratchRows const&) = delete;
-    ScratchRows& operator=(ScratchRows const&) = delete;
-
-    S* row(std::size_t i) { return rows_.data() + i * width_; }
-    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
-
-private:
-    std::vector<S> rows_;
-    std::vector<std::int64_t> positions_;
-    std::size_t width_;
-    BlockSum<S, S> sum_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <array>
-#include <memory>
-#include <utility>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
-    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
-}
-
-ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
-    struct Memory {
-        Lod upper;
-        std::vector<std::int64_t> last;
-    };
-    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
-    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
-    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
-    levels[lod.levels() - 1] = memory->last;
-    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
-}
-
-ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
-    std::size_t longest = 0;
-    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
-    return longest;
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/sequence/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
-
-namespace rowan::inline v0::detail {
-
-/// How a device puts n parts of `outer` times `inner` elements side by side, and cuts them.
-template <class D>
-struct Stacking;
-
-template <>
-struct Stacking<Cpu> {
-    template <class T>
-    static void stack(Cpu exec, std::vector<T const*> const& data, std::size_t outer, std::size_t inner, T* to) {
-        copy_rows(
-            exec, outer * data.size(), inner * sizeof(T),
-            [&, n = data.size()](std::size_t r) { return data[r % n] + r / n * inner; },
-            [=](std::size_t r) { return to + r * inner; });
-    }
-    template <class T>
-    static void unstack(Cpu exec, T const* from, std::size_t n, std::size_t outer, std::size_t inner, T* to) {
-        copy_rows(
-            exec, n * outer, inner * sizeof(T),
-            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
-            [=](std::size_t r) { return to + r * inner; });
-    }
-
-    /// Sum i is that of the rows at positions[begins[i]] … positions[begins[i + 1] - 1].
-    template <class T>
-    static void sum(Cpu exec, T const* rows, std::size_t width, std::vector<std::int64_t> const& begins,
-                    std::vector<std::int64_t> const& positions, T* to) {
-        using S = sum_t<T>;
-        for_sequences(exec, begins, width, [&](std::size_t i, std::size_t end) {
-            BlockSum<T, S> sum(rows, width, longest_of(begins, i, end));
-            for (; i < end; ++i) {
-                std::size_t const count = length_at(begins, i);
-                if (count == 0) {
-                    std::fill_n(to + i * width, width, zero<T>());
-                } else {
-                    copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
-                }
-            }
-        });
-    }
-};
-
-/// Parts of one shape, part i being at data[i], along a new dim `axis`.
-template <class T, class D>
-Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typename Tensor<T, D>::shape_type shape,
-                         std::size_t axis) {
-    std::size_t const n = data.size();
-    std::size_t const inner = product_from(shape, axis);
-    typename Tensor<T, D>::shape_type with_axis(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    with_axis.push_back(n);
-    for (std::size_t k = axis; k < shape.size(); ++k) with_axis.push_back(shape[k]);
-    auto all = new_tensor<T>(exec, with_axis);
-    Stacking<D>::stack(exec, data, all.size() == 0 ? 0 : all.size() / inner / n, inner, all.data());
-    return all;
-}
-
-/// The parts of a tensor along dim `axis`, one after the other: [n, elements of a part].
-template <class T, class D>
-Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_t axis) {
-    auto const& shape = tensor.shape();
-    std::size_t const n = shape[axis];
-    std::size_t const inner = product_from(shape, axis + 1);
-    std::size_t outer = 1;
-    for (std::size_t k = 0; k < axis; ++k) outer *= shape[k];
-    auto parts = new_tensor<T>(exec, {n, outer * inner});
-    Stacking<D>::unstack(exec, tensor.data(), n, outer, inner, parts.data());
-    return parts;
-}
-
-/// The sums of the parts of a tensor along its first dim, part k going to sum indices[k] of n, in their order and blocks of 64. Sums of
-/// nothing are zeros: [n, elements of a part].
-template <class T, class D>
-Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
-    checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
-    std::vector<std::int64_t> ends(n + 1);  // where the parts of each sum begin, and then where they end
-    for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
-    std::partial_sum(ends.begin(), ends.end(), ends.begin());
-    std::vector<std::int64_t> const begins = ends;
-    std::vector<std::int64_t> positions(indices.size());
-    for (std::size_t k = 0; k < indices.size(); ++k) {
-        auto& next = ends[static_cast<std::size_t>(indices[k])];
-        positions[static_cast<std::size_t>(next++)] = static_cast<std::int64_t>(k);
-    }
-    std::size_t const width = tensor.row_size();
-    auto sums = new_tensor<T>(exec, {n, width});
-    Stacking<D>::sum(exec, tensor.data(), width, begins, positions, sums.data());
-    return sums;
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/sequence/tensor_array.hpp: TensorArray<T, Device>, a growing list of tensors, such as the steps of a recurrent loop.
+// rowan/sequence/tensor_array.hpp: TensorArray<T, Device>, a growing list of tensors, such as steps of a recurrence.
 
 namespace rowan::inline v0 {
 
-/// How TensorArray::unpack cuts a batch.
+/// Options of TensorArray::unpack.
 struct UnpackOptions {
-    std::size_t level = 0;       ///< the level whose sequences are cut into steps
-    bool sort_by_length = true;  ///< longest sequence first, equal ones in input order; else all in input order
+    std::size_t level = 0;       ///< the level whose sequences are split into steps
+    bool sort_by_length = true;  ///< descending length, a stable sort; false: input order
 };
 
 template <class T, class Device = Cpu>
@@ -6328,7 +5968,7 @@ struct Unpacked;
 
 namespace detail {
 
-/// How a device adds elements to others.
+/// Device-specific implementation of to += from.
 template <class D>
 struct Accumulation;
 
@@ -6344,9 +5984,10 @@ struct TensorArrayAccess;
 
 }  // namespace detail
 
-/// Tensors at slots 0, 1, …, which may hold LoD. The first write fixes rank, trailing dims and number of levels; the first dim may vary
-/// from slot to slot. A slot that was never written cannot be read. A copy is deep. On a device, a call without an execution that is given
-/// a value runs where that was made: write, accumulate, scatter, split.
+/// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
+/// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
+/// device, functions that take a value but no execution argument (write, accumulate, scatter, split) run on the device
+/// or stream that created the value.
 template <class T, class Device>
 class TensorArray {
 public:
@@ -6365,121 +6006,130 @@ public:
 
     void swap(TensorArray& other) noexcept;
 
-    /// An array whose slots are aliases of these. Slots that are written later differ.
+    /// An array whose slots are aliases of these. A later write to a slot affects only the array that is written to.
     /// errors   std::bad_alloc
     /// cost     O(slots)
     TensorArray share() const;
 
     std::size_t size() const noexcept { return layout_ ? layout_->rows.size() - 1 : slots_.size(); }
 
-    /// Was slot `index` written?
+    /// True if slot `index` was written.
     bool written(std::size_t index) const noexcept { return index < size() && (layout_ || slots_[index].has_value()); }
 
-    /// Slot `index`, an alias: what is written to its elements is seen in the array.
-    /// errors   IndexError if there is no such slot or it was never written
+    /// An alias of slot `index`: changes of its elements are visible in the array.
+    /// errors   IndexError if index is not in [0, size()) or the slot was never written
     /// cost     O(1), no allocation
     LoDTensor<T, Device> read(std::size_t index) const;
 
-    /// Puts a tensor into slot `index`; the array grows as needed. Shared, the slot is an alias of `value`: a change of the elements of
-    /// either is seen in both. Else it is a copy, on Cpu in the slot's own memory where that has the right size.
-    /// errors   ShapeError if rank, trailing dims or levels are not those of the first write; IndexError if index is beyond max_size()
-    /// cost     O(1) shared, else one copy; of slots that lie in one block O(slots) once
-    template <std::same_as<LoDTensor<T, Device>> L>  // so that braces make a Tensor
+    /// Stores `value` in slot `index`; the array grows as needed. If data_shared, the slot is an alias of `value`:
+    /// changes of the elements are visible in both. Otherwise it is a copy, which on Cpu reuses the slot's memory if
+    /// the shape is the same and nothing else aliases it.
+    /// errors   ShapeError if rank, trailing dims or number of levels are not those of the first write; IndexError if
+    ///          index >= max_size()
+    /// cost     O(1) if data_shared, else one copy; O(slots) once if the slots are in one block
+    template <std::same_as<LoDTensor<T, Device>> L>  // so that a braced list makes a Tensor
     void write(std::size_t index, L const& value, bool data_shared = true);
     void write(std::size_t index, Tensor<T, Device> const& value, bool data_shared = true);
 
-    /// Adds to slot `index`, or writes a copy if it was never written: the adjoint of read, which may happen more than once.
-    /// errors   ShapeError if value has not the shape of what is there; Error if it overlaps it without being the same
-    /// cost     one read of both and one write; as write for the first
+    /// Adds `value` to slot `index` in place, or writes a copy if the slot was never written: the adjoint of one or
+    /// more reads.
+    /// errors   ShapeError if value has another shape or Lod than the slot; Error if it overlaps the slot without being
+    ///          the same memory
+    /// cost     one read of both and one write; as write if the slot was never written
     template <std::same_as<LoDTensor<T, Device>> L>
     void accumulate(std::size_t index, L const& value);
     void accumulate(std::size_t index, Tensor<T, Device> const& value);
 
-    /// Makes slot `index` one that was never written.
-    /// errors   IndexError if there is no such slot or it was never written
-    /// cost     O(1); of slots that lie in one block O(slots) once
+    /// Resets slot `index` to never written.
+    /// errors   IndexError if index is not in [0, size()) or the slot was never written
+    /// cost     O(1); O(slots) once if the slots are in one block
     void erase(std::size_t index);
 
-    /// More slots, never written, or fewer.
-    /// errors   IndexError if that is more than max_size()
+    /// Changes the number of slots. New slots are not written.
+    /// errors   IndexError if size > max_size()
     /// cost     O(slots)
     void resize(std::size_t size);
 
-    std::size_t max_size() const noexcept { return slots_.max_size(); }  ///< more slots than that are refused
+    std::size_t max_size() const noexcept { return slots_.max_size(); }  ///< the maximum number of slots
 
-    /// All slots as one tensor, along a new dim `axis`.
+    /// Stacks all slots along a new dim `axis`.
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
     /// cost     one read and one write of every element
     Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
     Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const;
 
-    /// Some slots as one tensor, in the order of `indices`, which may repeat. Indices in the memory of a device are waited for, here and in
-    /// the functions below.
+    /// Stacks the slots `indices`, which may repeat, in their order along a new first dim. Here and in the functions
+    /// below, indices in device memory are copied to the host, which synchronizes.
     /// shapes   indices [k], slots [...] -> [k, ...]
-    /// errors   ShapeError if indices are not a flat list, or slots differ in shape; IndexError if there is no such slot or it was never
-    ///          written
+    /// errors   ShapeError if indices are not a flat list or slots differ in shape; IndexError if an index is not in
+    ///          [0, size()) or its slot was never written
     /// cost     one read and one write of every element
     Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
     Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const;
 
-    /// The adjoint of gather: an array of `size` slots, slot i being the sum of the parts of out_grad whose index is i, formed in their
-    /// order and blocks of 64, or zeros if there are none.
+    /// The adjoint of gather: an array of `size` slots, where slot i is the sum of out_grad[k] over all k with
+    /// indices[k] == i, in input order and blocks of 64, or zeros if there are none.
     /// shapes   indices [k], out_grad [k, ...] -> slots [...]
-    /// errors   IndexError if an index is not in [0, size); ShapeError if indices and out_grad differ in number
-    /// cost     one read of out_grad and one write of the slots; beside them O(indices + size)
+    /// errors   IndexError if an index is not in [0, size); ShapeError if indices are not a flat list or not as many as
+    ///          out_grad has rows
+    /// cost     one read of out_grad and one write of the slots; also O(indices + size) time and memory
     static TensorArray gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size);
     static TensorArray gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
                                    std::size_t size);
 
-    /// Cuts a tensor along a dim: slot i is a copy of its i-th part, one rank lower. stack(axis) is the inverse.
-    /// errors   IndexError if the tensor has no such dim
-    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
+    /// Splits a tensor along a dim: slot i is a copy of part i, without that dim. stack(axis) is the inverse.
+    /// errors   IndexError if axis is not in [0, rank)
+    /// cost     one read and one write of every element, to one block; 8 bytes per slot
     static TensorArray unstack(Tensor<T, Device> const& tensor, std::size_t axis = 0);
     static TensorArray unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis = 0);
 
-    /// Writes copies of the parts of a tensor to the slots that `indices` name.
+    /// Writes a copy of part k of `value` along its first dim to slot indices[k], for all k.
     /// shapes   indices [k], value [k, ...]
-    /// errors   IndexError if an index is negative or repeats; ShapeError as in write
+    /// errors   IndexError if an index is not in [0, max_size()) or repeats; ShapeError if indices are not a flat list
+    ///          or not as many as value has rows, and as in write
     /// cost     one read and one write of the value, to one block; a sort of the indices
     void scatter(Ids<Device> indices, Tensor<T, Device> const& value);
 
-    /// All slots one after the other, along their first dim. LoD is left out.
+    /// Concatenates all slots along their first dim. LoD is dropped.
     /// shapes   slots [n_i, ...] -> [Σ n_i, ...]
-    /// errors   IndexError if a slot was never written; ShapeError for slots of rank 0 or more than 2^63 - 1 rows
-    /// cost     one read and one write of every element; 8 bytes for each slot while it works
+    /// errors   IndexError if a slot was never written; ShapeError if slots have rank 0 or more than 2^63 - 1 rows in
+    ///          total
+    /// cost     one read and one write of every element; temporarily 8 bytes per slot
     Tensor<T, Device> concat() const { return concat(Device{}); }
     Tensor<T, Device> concat(Device const& exec) const;
 
-    /// Cuts a tensor along its first dim: slot i gets a copy of the next lengths[i] rows. concat is the inverse.
-    /// errors   LodError if a length is negative or they do not add up to the rows
-    /// cost     one read and one write of every element, to one block; 8 bytes for each slot
+    /// Splits a tensor along its first dim: slot i is a copy of the next lengths[i] rows. concat is the inverse.
+    /// errors   LodError if a length is negative or lengths do not add up to the rows; ShapeError if the tensor has
+    ///          rank 0 or lengths are not a flat list
+    /// cost     one read and one write of every element, to one block; 8 bytes per slot
     static TensorArray split(Tensor<T, Device> const& tensor, Ids<Device> lengths);
 
-    /// Cuts the sequences of a level into steps: slot t holds element t of every sequence that has one, in the map's order, with the
-    /// levels below. All slots lie in one block of memory. `pack(level, map)` is the exact inverse.
-    /// errors   IndexError if input has no such level
-    /// cost     O(rows), no matter how long the longest sequence is: one read and one write of every row
+    /// Splits the sequences of a level into steps: slot t holds element t of every sequence longer than t, in the map's
+    /// order, with the levels below. All slots are in one block of memory. `pack(level, map)` is the exact inverse.
+    /// errors   IndexError if input has no such level; ShapeError if the level has more than 2^31 - 1 sequences
+    /// cost     O(rows), independent of the length of the longest sequence: one read and one write of every row
     static Unpacked<T, Device> unpack(LoDTensor<T, Device> const& input, UnpackOptions options = {});
     static Unpacked<T, Device> unpack(Device const& exec, LoDTensor<T, Device> const& input,
                                       UnpackOptions options = {});
     /// The same into *steps and *map.
-    /// errors   Error if one of them is null
+    /// errors   Error if steps or map is null; as above
     /// cost     as above
     static void unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps,
                        StepMap<Device>* map);
 
-    /// The same by a map that exists, such as that of the batch whose gradient `input` is: the adjoint of pack.
+    /// The same with an existing map. It is the adjoint of pack if `input` is the gradient of the packed batch.
     /// errors   ShapeError if the map belongs to other sequences
-    /// cost     as above, but for the map
+    /// cost     as above, without making the map
     static TensorArray unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map);
     static TensorArray unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map);
 
-    /// Puts steps together to sequences again, in the order of the batch that the map was made of. Levels 0..level are that batch's, those
-    /// below come from the slots; slots of one row per live sequence give rows. What unpack gave remembers its sequences and their order;
-    /// of slots that were written one by one only the sizes can be checked, so steps of other sequences of the same step sizes are taken.
-    /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other sequences or another
-    ///          order; IndexError if a slot was never written
+    /// Reassembles steps into sequences, in the order of the batch that the map was made from. Levels 0 … level are
+    /// those of that batch, lower levels come from the slots; if slots have no levels, each of their rows is an
+    /// element. The result of unpack records its sequences and their order until a slot is replaced; otherwise only
+    /// sizes are checked, so steps of other sequences with the same step sizes are accepted.
+    /// errors   ShapeError if level, number or sizes of steps are not the map's, or unpacked steps are of other
+    ///          sequences or another order; IndexError if a slot was never written
     /// cost     O(rows): one read and one write of every row
     LoDTensor<T, Device> pack(std::size_t level, StepMap<Device> const& map) const;
     LoDTensor<T, Device> pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const;
@@ -6487,23 +6137,57 @@ public:
 private:
     friend struct detail::TensorArrayAccess;
 
-    // Slots of single rows of a block: the parts of a tensor of this shape along dim `axis`.
+    // Makes an array of the parts of a tensor of this shape along dim `axis`; row i of `parts` becomes slot i.
     static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis);
 
     void check_written(std::size_t index) const;
     void check_all_written() const;
 
-    // From one block to slots of their own, before one of them is replaced.
+    // Converts slots in one block to individual aliases, before one of them is replaced.
     void make_slots();
 
     Tensor<T, Device> stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const;
 
-    std::vector<std::optional<LoDTensor<T, Device>>> slots_;  // where no layout is
+    std::vector<std::optional<LoDTensor<T, Device>>> slots_;  // used if there is no layout_
     Tensor<T, Device> packed_;                                // else the rows of all slots
     std::shared_ptr<detail::StepLayout const> layout_;
     detail::SlotKind<T> kind_;
-    bool unstacked_ = false;  // the slots of the layout are single rows, with a dim less
+    bool unstacked_ = false;  // each slot is one row of packed_, reshaped to kind_.shape
 };
+
+namespace detail {
+
+struct TensorArrayAccess {
+    /// Copies an array to another device; copy(x) copies a Tensor or LoDTensor.
+    template <class To, class T, class D, class Copy>
+    static TensorArray<T, To> copied(TensorArray<T, D> const& array, Copy const& copy) {
+        TensorArray<T, To> result;
+        result.slots_.resize(array.slots_.size());
+        for (std::size_t i = 0; i < array.slots_.size(); ++i) {
+            if (array.slots_[i]) result.slots_[i] = copy(*array.slots_[i]);
+        }
+        if (array.layout_) result.packed_ = copy(array.packed_);
+        result.layout_ = array.layout_;
+        result.kind_ = array.kind_;
+        result.unstacked_ = array.unstacked_;
+        return result;
+    }
+};
+
+}  // namespace detail
+
+/// The result of TensorArray::unpack.
+template <class T, class Device>
+struct Unpacked {
+    TensorArray<T, Device> steps;  ///< slot t holds the elements of step t
+    StepMap<Device> map;           ///< the map that TensorArray::pack needs
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/tensor_array_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: the slots.
+
+namespace rowan::inline v0 {
 
 template <class T, class Device>
 void TensorArray<T, Device>::swap(TensorArray& other) noexcept {
@@ -6598,6 +6282,500 @@ void TensorArray<T, Device>::resize(std::size_t size) {
 }
 
 template <class T, class Device>
+void TensorArray<T, Device>::check_written(std::size_t index) const {
+    if (index >= size())
+        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
+    if (!written(index)) throw IndexError("slots", index, "was never written");
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::check_all_written() const {
+    for (std::size_t i = 0; i < size(); ++i) check_written(i);
+}
+
+template <class T, class Device>
+void TensorArray<T, Device>::make_slots() {
+    if (!layout_) return;
+    std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
+    for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
+    slots_ = std::move(slots);
+    layout_ = nullptr;
+    unstacked_ = false;
+    packed_ = Tensor<T, Device>();
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sequence/detail/pack_steps.hpp: pack_steps, which reassembles the steps of a batch into sequences.
+
+namespace rowan::inline v0::detail {
+
+/// Throws ShapeError unless levels 0 … map.level() of `lod` equal those of the map.
+template <class D>
+void check_map(Lod const& lod, StepMap<D> const& map) {
+    if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
+    if (lod.levels() <= map.level())
+        throw ShapeError("input.lod().levels()", std::to_string(lod.levels()),
+                         "at least " + std::to_string(map.level() + 1) + ", for the level of the map");
+    for (std::size_t l = 0; l <= map.level(); ++l) {
+        auto const found = lod[l];
+        auto const want = map.lod()[l];
+        std::string const level = std::to_string(l);
+        if (found.size() != want.size())
+            throw ShapeError("input.lod().sequences(" + level + ")", std::to_string(found.size() - 1),
+                             std::to_string(want.size() - 1) + ", the map's");
+        auto const differs = std::ranges::mismatch(found, want);
+        if (differs.in1 == found.end()) continue;
+        throw ShapeError("input.lod()[" + level + "][" + std::to_string(differs.in1 - found.begin()) + "]",
+                         std::to_string(*differs.in1), std::to_string(*differs.in2) + ", the map's");
+    }
+}
+
+/// Throws ShapeError if the steps were unpacked with a map of other sequences or of another order.
+template <class D>
+void check_origin(StepLayout const& layout, StepMap<D> const& map) {
+    if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
+    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+}
+
+/// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.
+Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
+
+/// Allocates a batch for packed steps of single rows. `shape` is that of the rows; its first dim is ignored.
+template <class T, class D>
+LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
+    shape[0] = StepMapAccess::count(map);
+    return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
+}
+
+/// Packs steps whose rows are contiguous in `block`.
+template <class T, class D>
+LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
+    auto batch = new_batch<T>(exec, map, block.shape());
+    put_rows(exec, batch.shape()[0], block.row_size(), block.data(), StepMapAccess::elements(map),
+             batch.value().data());
+    return batch;
+}
+
+/// Implements TensorArray::pack. `shape` is the slots' shape, its first dim is ignored; `levels` is their number of
+/// levels.
+template <class T, class D>
+LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
+                           typename Tensor<T, D>::shape_type shape, std::size_t levels) {
+    std::size_t const count = StepMapAccess::count(map);
+    std::size_t const width = product_from(shape, 1);
+    if (shape.empty()) throw ShapeError("slot rank", "0", "at least 1");
+    if (levels == 0) {
+        auto batch = new_batch<T>(exec, map, shape);
+        put_blocks(
+            exec, map.starts(), width,
+            [data = slots.data()](std::size_t t) -> T const* { return data[t].value().data(); },
+            StepMapAccess::elements(map), batch.value().data());
+        return batch;
+    }
+    auto const elements = StepMapAccess::host_elements(map);
+    // begin[l][e]: the start of element e in level l of the result; begin[levels] counts rows
+    std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
+    std::vector<T const*> rows(count);
+    auto const for_elements = [&](auto const& f) {
+        for (std::size_t t = 0; t < slots.size(); ++t) {
+            std::int64_t const* const step = elements.data() + map.starts()[t];
+            for (std::size_t j = 0; j < map.step_size(t); ++j)
+                f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
+        }
+    };
+    // Element q of a slot is sequence q of its level 0. first() returns its start in level l, or its first row if
+    // l == levels.
+    auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
+        for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
+        return q;
+    };
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l <= levels; ++l)
+            begin[l][e + 1] = first(slot.lod(), l, j + 1) - first(slot.lod(), l, j);
+        rows[e] = slot.value().data() + static_cast<std::size_t>(first(slot.lod(), levels, j)) * width;
+    });
+    auto const add = [](std::int64_t sum, std::int64_t more) { return checked_add("rows of the steps", sum, more); };
+    for (auto& list : begin) std::partial_sum(list.begin(), list.end(), list.begin(), add);
+    std::vector<std::vector<std::int64_t>> offsets(levels);
+    for (std::size_t l = 0; l < levels; ++l) offsets[l].resize(static_cast<std::size_t>(begin[l].back()) + 1);
+    for_elements([&](LoDTensor<T, D> const& slot, std::size_t e, std::int64_t j) {
+        for (std::size_t l = 0; l < levels; ++l) {
+            auto const from = slot.lod()[l];
+            auto const at = static_cast<std::size_t>(first(slot.lod(), l, j));
+            auto const to = static_cast<std::size_t>(begin[l][e]);
+            auto const n = static_cast<std::size_t>(begin[l][e + 1] - begin[l][e]);
+            for (std::size_t k = 1; k <= n; ++k) offsets[l][to + k] = begin[l + 1][e] + from[at + k] - from[at];
+        }
+    });
+    shape[0] = static_cast<std::size_t>(begin[levels].back());
+    auto value = new_tensor<T>(exec, shape);
+    copy_blocks(
+        exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
+        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+    return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/pack_steps_inl.hpp: definitions of rowan/sequence/detail/pack_steps.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <span>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION Lod join_levels(Lod const& above, std::size_t level,
+                               std::vector<std::vector<std::int64_t>> const& below) {
+    std::vector<std::span<std::int64_t const>> levels;
+    for (std::size_t l = 0; l <= level; ++l) levels.push_back(above[l]);
+    if (below.empty()) return LodAccess::make(LodAccess::memory(above), levels);
+    levels.insert(levels.end(), below.begin(), below.end());
+    return Lod(levels);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
+
+namespace rowan::inline v0::detail {
+
+/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
+/// adds blocks of 64 of these sums, and so on.
+inline constexpr std::size_t block_size = 64;
+
+/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
+template <class T, class S>
+class BlockSum {
+public:
+    /// `most` is the maximum number of contributions of one sum.
+    BlockSum(T const* value, std::size_t width, std::size_t most)
+        : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
+        std::size_t levels = 1;
+        for (std::size_t n = most; n > block_size; n = (n + block_size - 1) / block_size) ++levels;
+        partial_.resize(levels * width);
+    }
+
+    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
+    /// positions follow in the array; their rows are prefetched.
+    S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
+        if constexpr (std::is_same_v<S, T>) {
+            if (n == 1) {
+                if (ahead >= ahead_) prefetch_row<false>(row(first[ahead_]), width_ * sizeof(T));
+                return row(*first);
+            }
+        }
+        sum(first, n, n + ahead, partial_.data());
+        return partial_.data();
+    }
+
+private:
+    T const* row(std::int64_t position) const { return value_ + static_cast<std::size_t>(position) * width_; }
+
+    void sum(std::int64_t const* first, std::size_t n, std::size_t known, S* out) {
+        if (n <= block_size) {
+            for (std::size_t i = 0; i < n; ++i) {
+                if (i + ahead_ < known) prefetch_row<false>(row(first[i + ahead_]), width_ * sizeof(T));
+                if (i == 0) {
+                    copy_lanes<S>(width_, row(*first), out);
+                } else {
+                    for_lanes<S>(add_lanes{}, width_, row(first[i]), out);
+                }
+            }
+            return;
+        }
+        std::size_t span = block_size;
+        while (span * block_size < n) span *= block_size;
+        sum(first, span, known, out);
+        for (std::size_t i = span; i < n; i += span) {
+            sum(first + i, std::min(span, n - i), known - i, out + width_);
+            for_lanes<S>(add_lanes{}, width_, static_cast<S const*>(out + width_), out);
+        }
+    }
+
+    T const* value_;
+    std::size_t width_;
+    std::size_t ahead_;
+    Buffer<S> partial_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
+
+namespace rowan::inline v0::detail {
+
+void check_levels(std::string const& field, Lod const& lod);
+
+/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
+template <class T, class D>
+void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
+    static_cast<void>(thread_count(host_exec(exec)));
+    x.check();
+    check_levels(field + ".lod()", x.lod());
+}
+
+/// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
+/// range.
+template <class T>
+T checked_number(char const* field, double x) {
+    using S = sum_t<T>;
+    if constexpr (std::integral<S>) {
+        if (!is_whole<std::conditional_t<std::integral<T>, T, S>>(x))
+            throw ValueError(field, x, "a whole number that the element type holds");
+    }
+    return dtype<T>::narrow(constant<S>(x));
+}
+
+/// The value that Tensor::zeros fills with.
+template <class T>
+T zero() {
+    return dtype<T>::narrow(sum_t<T>{});
+}
+
+inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod.levels() - 1]; }
+
+inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
+
+/// Replaces the offsets of the last level. Their number must stay the same.
+Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
+
+/// The length of sequence s.
+inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
+    return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
+}
+
+/// The length of the longest of the sequences [begin, end).
+std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
+
+/// Calls f(begin, end) on ranges that partition the sequences, of about 2^15 elements each; small inputs run serially.
+/// Does nothing if width is 0, except that it validates exec.threads.
+template <class F>
+void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
+    std::size_t const n = offsets.size() - 1;
+    std::size_t const elements = static_cast<std::size_t>(offsets.back()) * width + n;
+    bool const serial = threads_for(exec, elements) == 1;
+    if (width == 0) return;
+    parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
+}
+
+/// Writes `times` consecutive copies of `size` elements.
+template <class T>
+void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
+    for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
+}
+
+/// True if x is neither less nor greater than y: equal or unordered.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD bool beside(V const& x, V const& y) {
+    return !(x < y) && !(x > y);
+}
+
+/// True if x is NaN: neither less nor greater than two different numbers.
+template <class V>
+ROWAN_HD bool unordered(V const& x) {
+    return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
+}
+
+/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
+/// `best`.
+template <bool greatest>
+struct more_extreme {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE static auto beyond(V const& x, V const& best) {
+        if constexpr (greatest) {
+            return x > best;
+        } else {
+            return x < best;
+        }
+    }
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE auto operator()(V const& x, V const& best) const {
+        if constexpr (std::integral<V>) {
+            return beyond(x, best);
+        } else if constexpr (is_batch<V>) {
+            return beyond(x, best) | ((x != x) & (best == best));
+        } else if constexpr (std::floating_point<V>) {
+            return beyond(x, best) || (x != x && best == best);
+        } else {
+            return beyond(x, best) || (unordered(x) && !unordered(best));
+        }
+    }
+};
+
+/// Writes the extremum of each column of n > 0 rows to `best`.
+template <bool greatest, class S, class T>
+void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
+    copy_lanes<S>(width, rows, best);
+    for (std::size_t i = 1; i < n; ++i) {
+        for_lanes<S>([](auto const& x, auto& y) { y = choose(more_extreme<greatest>{}(x, y), x, y); }, width,
+                     rows + i * width, best);
+    }
+}
+
+/// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
+/// of 64.
+template <class S>
+class ScratchRows {
+public:
+    ScratchRows(std::size_t rows, std::size_t width)
+        : rows_(rows * width), positions_(rows), width_(width), sum_(rows_.data(), width, rows) {
+        std::iota(positions_.begin(), positions_.end(), std::int64_t{0});
+    }
+    ScratchRows(ScratchRows const&) = delete;
+    ScratchRows& operator=(ScratchRows const&) = delete;
+
+    S* row(std::size_t i) { return rows_.data() + i * width_; }
+    S const* sum(std::size_t n) { return sum_(positions_.data(), n, 0); }
+
+private:
+    std::vector<S> rows_;
+    std::vector<std::int64_t> positions_;
+    std::size_t width_;
+    BlockSum<S, S> sum_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/detail/sequences_inl.hpp: definitions of rowan/sequence/detail/sequences.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_levels(std::string const& field, Lod const& lod) {
+    if (lod.empty()) throw ShapeError(field + ".levels()", "0", "at least 1");
+}
+
+ROWAN_FUNCTION Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets) {
+    struct Memory {
+        Lod upper;
+        std::vector<std::int64_t> last;
+    };
+    auto const memory = std::make_shared<Memory const>(Memory{upper_levels(lod), std::move(offsets)});
+    std::array<std::span<std::int64_t const>, Lod::max_levels> levels;
+    for (std::size_t l = 0; l + 1 < lod.levels(); ++l) levels[l] = memory->upper[l];
+    levels[lod.levels() - 1] = memory->last;
+    return LodAccess::make(memory, std::span(levels.data(), lod.levels()));
+}
+
+ROWAN_FUNCTION std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end) {
+    std::size_t longest = 0;
+    for (std::size_t s = begin; s < end; ++s) longest = std::max(longest, length_at(offsets, s));
+    return longest;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/sequence/detail/stack_parts.hpp: stack_parts, unstack_parts and sum_parts, for parts of one shape along a dim.
+
+namespace rowan::inline v0::detail {
+
+/// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
+template <class D>
+struct Stacking;
+
+template <>
+struct Stacking<Cpu> {
+    template <class T>
+    static void stack(Cpu exec, std::vector<T const*> const& data, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, outer * data.size(), inner * sizeof(T),
+            [&, n = data.size()](std::size_t r) { return data[r % n] + r / n * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+    template <class T>
+    static void unstack(Cpu exec, T const* from, std::size_t n, std::size_t outer, std::size_t inner, T* to) {
+        copy_rows(
+            exec, n * outer, inner * sizeof(T),
+            [=](std::size_t r) { return from + (r % outer * n + r / outer) * inner; },
+            [=](std::size_t r) { return to + r * inner; });
+    }
+
+    /// Row i of `to` is the sum of rows positions[begins[i]] … positions[begins[i + 1] - 1].
+    template <class T>
+    static void sum(Cpu exec, T const* rows, std::size_t width, std::vector<std::int64_t> const& begins,
+                    std::vector<std::int64_t> const& positions, T* to) {
+        using S = sum_t<T>;
+        for_sequences(exec, begins, width, [&](std::size_t i, std::size_t end) {
+            BlockSum<T, S> sum(rows, width, longest_of(begins, i, end));
+            for (; i < end; ++i) {
+                std::size_t const count = length_at(begins, i);
+                if (count == 0) {
+                    std::fill_n(to + i * width, width, zero<T>());
+                } else {
+                    copy_lanes<S>(width, sum(positions.data() + begins[i], count, 0), to + i * width);
+                }
+            }
+        });
+    }
+};
+
+/// Stacks parts of one shape along a new dim `axis`. Part i is at data[i].
+template <class T, class D>
+Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typename Tensor<T, D>::shape_type shape,
+                         std::size_t axis) {
+    std::size_t const n = data.size();
+    std::size_t const inner = product_from(shape, axis);
+    typename Tensor<T, D>::shape_type with_axis(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    with_axis.push_back(n);
+    for (std::size_t k = axis; k < shape.size(); ++k) with_axis.push_back(shape[k]);
+    auto all = new_tensor<T>(exec, with_axis);
+    Stacking<D>::stack(exec, data, all.size() == 0 ? 0 : all.size() / inner / n, inner, all.data());
+    return all;
+}
+
+/// Splits a tensor along dim `axis` into contiguous parts: [n, elements of a part].
+template <class T, class D>
+Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_t axis) {
+    auto const& shape = tensor.shape();
+    std::size_t const n = shape[axis];
+    std::size_t const inner = product_from(shape, axis + 1);
+    std::size_t outer = 1;
+    for (std::size_t k = 0; k < axis; ++k) outer *= shape[k];
+    auto parts = new_tensor<T>(exec, {n, outer * inner});
+    Stacking<D>::unstack(exec, tensor.data(), n, outer, inner, parts.data());
+    return parts;
+}
+
+/// Sums the parts of a tensor along its first dim: row i of the result [n, elements of a part] is the sum of all parts
+/// k with indices[k] == i, in input order and blocks of 64, or zeros if there are none.
+template <class T, class D>
+Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
+    checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
+    std::vector<std::int64_t> ends(n + 1);  // the start of the parts of each sum; the loop below advances it to the end
+    for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<std::int64_t> const begins = ends;
+    std::vector<std::int64_t> positions(indices.size());
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+        auto& next = ends[static_cast<std::size_t>(indices[k])];
+        positions[static_cast<std::size_t>(next++)] = static_cast<std::int64_t>(k);
+    }
+    std::size_t const width = tensor.row_size();
+    auto sums = new_tensor<T>(exec, {n, width});
+    Stacking<D>::sum(exec, tensor.data(), width, begins, positions, sums.data());
+    return sums;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/sequence/tensor_array_parts_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: slots from and to one tensor or batch.
+
+namespace rowan::inline v0 {
+
+template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::stack(Device const& exec, std::size_t axis) const {
     std::vector<std::int64_t> all(size());
     std::iota(all.begin(), all.end(), std::int64_t{0});
@@ -6662,7 +6840,7 @@ void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> cons
     kind_.check(parts.read(0));
     make_slots();
     if (auto const last = static_cast<std::size_t>(sorted.back().first); last >= slots_.size())
-        slots_.resize(last + 1);  // the last that may throw
+        slots_.resize(last + 1);  // the last call that may throw
     for (std::size_t i = 0; i < list.size(); ++i) write(static_cast<std::size_t>(list[i]), parts.read(i));
 }
 
@@ -6780,29 +6958,6 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
 }
 
 template <class T, class Device>
-void TensorArray<T, Device>::check_written(std::size_t index) const {
-    if (index >= size())
-        throw IndexError("index", 0, static_cast<std::int64_t>(index), static_cast<std::int64_t>(size()));
-    if (!written(index)) throw IndexError("slots", index, "was never written");
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::check_all_written() const {
-    for (std::size_t i = 0; i < size(); ++i) check_written(i);
-}
-
-template <class T, class Device>
-void TensorArray<T, Device>::make_slots() {
-    if (!layout_) return;
-    std::vector<std::optional<LoDTensor<T, Device>>> slots(size());
-    for (std::size_t i = 0; i < slots.size(); ++i) slots[i] = read(i);
-    slots_ = std::move(slots);
-    layout_ = nullptr;
-    unstacked_ = false;
-    packed_ = Tensor<T, Device>();
-}
-
-template <class T, class Device>
 Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
     shape_type shape = kind_.known ? kind_.shape : shape_type{};
     std::vector<T const*> data;
@@ -6820,41 +6975,13 @@ Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> 
     return detail::stack_parts<T>(exec, data, shape, axis);
 }
 
-namespace detail {
-
-struct TensorArrayAccess {
-    /// The same array on another device; copy(x) is one of a Tensor or LoDTensor.
-    template <class To, class T, class D, class Copy>
-    static TensorArray<T, To> copied(TensorArray<T, D> const& array, Copy const& copy) {
-        TensorArray<T, To> result;
-        result.slots_.resize(array.slots_.size());
-        for (std::size_t i = 0; i < array.slots_.size(); ++i) {
-            if (array.slots_[i]) result.slots_[i] = copy(*array.slots_[i]);
-        }
-        if (array.layout_) result.packed_ = copy(array.packed_);
-        result.layout_ = array.layout_;
-        result.kind_ = array.kind_;
-        result.unstacked_ = array.unstacked_;
-        return result;
-    }
-};
-
-}  // namespace detail
-
-/// What TensorArray::unpack gives.
-template <class T, class Device>
-struct Unpacked {
-    TensorArray<T, Device> steps;  ///< slot t has the elements of step t
-    StepMap<Device> map;           ///< what TensorArray::pack needs to put them together
-};
-
 ROWAN_TEMPLATE(class TensorArray<float>)
 ROWAN_TEMPLATE(class TensorArray<double>)
 ROWAN_TEMPLATE(class TensorArray<std::int64_t>)
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/array_kernels.hpp: array_kernels, the operators on a TensorArray that a net holds, and their gradients.
+// rowan/graph/detail/array_kernels.hpp: array_kernels, operators on TensorArrays in nets, and their gradients.
 
 namespace rowan::inline v0::detail {
 
@@ -6862,7 +6989,7 @@ inline void check_array(char const* field, VarSpec const& array) {
     if (array.type != VarType::TENSOR_ARRAY) spec::the_kinds_do_not_match(field, array.type, "a TensorArray");
 }
 
-/// The spec of an array whose slots are like this.
+/// The spec of an array whose slots have this spec.
 inline VarSpec array_of(VarSpec slot) {
     slot.type = VarType::TENSOR_ARRAY;
     return slot;
@@ -6873,7 +7000,8 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
     return array;
 }
 
-/// The index that an operator is given. One in the memory of a device is waited for.
+/// The index argument of an operator. Blocks if it is in device memory.
+/// errors   ShapeError if `i` does not have one element; IndexError if the index is not in [0, slots)
 template <class D>
 std::size_t slot_index(void const* device, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
@@ -6893,7 +7021,7 @@ inline constexpr std::array<std::string_view, 3> array_write_grad_in{"out@GRAD",
 inline bool no_rows_in_result(void const*, std::size_t) { return false; }
 inline bool not_row_wise(void const*) { return false; }
 
-/// The code of an operator that has no rows which a step could run one by one.
+/// The kernel of an operator that does not process rows independently.
 constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
                            std::span<std::string_view const> out,
                            std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
@@ -6903,9 +7031,9 @@ constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view c
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
-// Gradients are arrays whose slots may be missing: those are zeros. An empty value is an array of zeros, too.
+// Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
 
-// ---- the sum of arrays, and nothing, which stands for zeros of whatever kind
+// ---- the sum of arrays, and an empty value, which stands for zeros of any kind
 
 inline std::vector<VarSpec> infer_first(std::span<VarSpec const> in, void const*) { return {in[0]}; }
 inline void run_array_sum(void const*, std::span<Value* const> in, std::span<Value* const> out, void const*,
@@ -6937,7 +7065,7 @@ struct array_kernels {
     static D const& exec(void const* device) { return *static_cast<D const*>(device); }
     static Slot zeros_like(void const* device, Slot const& x);
 
-    // ---- no slots
+    // ---- -> array without slots
 
     static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
@@ -6961,7 +7089,7 @@ struct array_kernels {
 
     static std::vector<VarSpec> infer_write(Specs in, void const*);
     static void run_write(void const* device, In in, In out, void const*, Levels);
-    // To the array before, this slot gave nothing.
+    // The gradient of the input array is zero in the slot that was overwritten.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
     static void run_write_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_kernel write_grad =
@@ -7076,7 +7204,7 @@ std::vector<VarSpec> array_kernels<T, D>::infer_stack(Specs in, void const*) {
 template <class T, class D>
 void array_kernels<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
     if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
-    typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+    typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
         shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
     out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
@@ -7130,7 +7258,7 @@ ROWAN_TEMPLATE(struct array_kernels<std::int64_t, Cpu>)
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/graph/scope.hpp: Scope, variables and operators by name, within another scope.
+// rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 
 #include <map>
 
@@ -7139,34 +7267,35 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
-/// What a variable is for: what operators write, what a caller feeds, what training changes, what an optimizer keeps beside that, and the
-/// seed that training gives an operator of chance for every batch; and the input of a step of which the recurrent layer is made later.
+/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
+/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
+/// layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
-/// An operator between variables. It belongs to a scope.
+/// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
-    op_kernel const* kernel = nullptr;           ///< what it runs
-    std::shared_ptr<void const> attributes;  ///< of the type that its kernel takes
+    op_kernel const* kernel = nullptr;       ///< the kernel to run
+    std::shared_ptr<void const> attributes;  ///< of the type that the kernel takes
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs, outputs;
-    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
 };
 
-/// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
-/// is to make it, a Device; none is Device{}.
+/// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
+/// written later, and a pointer to the execution that creates the value, a Device; nullptr means Device{}.
 class Initializer {
 public:
-    /// Writes a first value.
+    /// Writes the first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    Initializer() = default;  ///< none: the variable has no first value
-    /// That function.
+    Initializer() = default;  ///< empty: the variable has no first value
+    /// Wraps a function.
     template <class F>
     requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
         : make_(std::move(make)) {}
 
-    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
-    /// Calls it.
+    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function.
     void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
         make_(value, seed, device);
     }
@@ -7175,38 +7304,38 @@ private:
     Function make_;
 };
 
-/// A name, what is known beforehand of the value, the value, and the operators that read and write it.
+/// A name, a spec, a value, and the operators that read and write the value.
 class Variable {
 public:
-    /// Scope::new_var makes them.
+    /// Used by Scope::new_var.
     Variable(Scope& scope, VarSpec const& spec, Role role);
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
     ~Variable();
 
-    /// Empty until the variable was named or is part of a net.
+    /// Empty until the variable is named or becomes part of a net.
     std::string const& name() const noexcept { return name_; }
-    /// Was it named by the program, and not because of its place in a net?
+    /// Whether the program named it; false if its name was derived from its position in a net.
     bool has_own_name() const noexcept { return own_name_; }
     VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
-    Role role() const noexcept { return role_; }            ///< what it is for
-    Scope& scope() const noexcept { return *scope_; }       ///< that it belongs to
+    Role role() const noexcept { return role_; }            ///< what it is used for
+    Scope& scope() const noexcept { return *scope_; }       ///< the scope that owns it
 
     Value& value() noexcept { return value_; }  ///< empty before a net has run
     Value const& value() const noexcept { return value_; }
 
-    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
-    /// value that is read from a file.
+    /// Creates the first value of a parameter or state. Training calls it with a separate seed for each variable;
+    /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
-    /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
+    /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, void const* device, bool own) = nullptr;
 
-    /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
+    /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
-    /// Other dims than those that it was declared with.
+    /// Replaces the declared dims.
     void set_dims(Dims const& dims) { spec_.dims = dims; }
-    /// Of what was made before its spec was known.
+    /// Sets the spec of a variable that was created before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
     std::span<Operator* const> readers() const noexcept;  ///< operators that read it
@@ -7224,48 +7353,50 @@ private:
     std::vector<Operator*> readers_, writers_;
 };
 
-/// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
+/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. Not thread-safe.
 class Scope {
 public:
-    Scope();  ///< with no scope around it
-    /// A scope within another, which must live longer.
+    Scope();  ///< a scope without a parent
+    /// A scope within `parent`, which must outlive it.
     explicit Scope(Scope& parent);
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
     ~Scope();
 
-    /// A variable of this name; none makes one that is named when a net first has it.
-    /// errors   GraphError if the scope itself has that name already
+    /// Creates a variable. With an empty name, it is named when it first becomes part of a net.
+    /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables), two allocations
     Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
 
-    /// The variable of that name here or in the scopes around this one, or nullptr.
+    /// The variable of that name in this scope or the nearest parent that has one, or nullptr.
     Variable* find(std::string_view name) const noexcept;
 
-    /// The variable of that name here or in the scopes around this one.
+    /// The variable of that name in this scope or the nearest parent that has one.
     /// errors   GraphError if there is none
-    /// cost     O(log variables) for each of these scopes
+    /// cost     O(log variables) for each scope searched
     Variable& get(std::string_view name) const;
 
-    /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// Creates an inner scope, which lives until drop_scopes is called or this scope is destroyed.
     /// errors   std::bad_alloc
     /// cost     one allocation
     Scope& new_scope();
-    /// All inner scopes go, and what is in them.
+    /// Destroys all inner scopes and their contents.
     void drop_scopes() noexcept;
-    /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
-    /// cost     for each operator, the number of readers of what it reads
+    /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
+    /// those variables outlive it.
+    /// cost     for each operator, the number of readers of its inputs
     void forget_readers() noexcept;
-    Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
-    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
-    /// In the order in which they were made.
+    Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
+    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
+    /// The variables of this scope, in order of creation.
     std::span<std::unique_ptr<Variable> const> variables() const noexcept;
-    /// In the order in which they were made.
+    /// The operators of this scope, in order of creation.
     std::span<std::unique_ptr<Operator> const> operators() const noexcept;
 
-    /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
+    /// Adds an operator that reads `inputs`, with element types T..., and creates its output variables.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
-    /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    /// errors   those of Op::infer if the inputs do not fit; built-in operators name themselves in the text. If element
+    ///          types are not T..., a TypeError is thrown only when a net runs the operator
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
@@ -7274,13 +7405,13 @@ public:
     }
     Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
-    /// Makes `v`, which nothing writes yet, result i of an operator.
-    /// errors   GraphError if something writes it
+    /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
+    /// errors   GraphError if an operator already writes `v`
     /// cost     O(1)
     void write_to(Operator& op, std::size_t i, Variable& v);
 
-    /// Gives a variable of this scope a name.
-    /// errors   GraphError if the scope itself has that name already
+    /// Names a variable of this scope; `own` is what Variable::has_own_name returns afterwards.
+    /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables)
     void set_name(Variable& v, std::string name, bool own = true);
 
@@ -7294,7 +7425,8 @@ private:
 
 namespace detail {
 
-/// Withdraws the operators of an inner scope from the variables outside of it, unless its layer is made in the end.
+/// Calls forget_readers() of an inner scope on destruction, unless `scope` was set to nullptr because its layer is
+/// complete.
 struct WithdrawnScope {
     Scope* scope;
     ~WithdrawnScope() {
@@ -7309,15 +7441,15 @@ inline Scope*& current_scope() {
 
 }  // namespace detail
 
-/// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+/// The scope that layers are added to: that of this thread's innermost ScopeGuard, else a thread-local one.
 /// errors   none
 /// cost     O(1)
 Scope& default_scope();
 
-/// While it lives, another scope is this thread's default_scope().
+/// Makes `scope` this thread's default_scope() for its lifetime, then restores the previous one.
 class ScopeGuard {
 public:
-    /// `scope` must live longer.
+    /// `scope` must outlive the guard.
     explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
     ScopeGuard(ScopeGuard const&) = delete;
     ScopeGuard& operator=(ScopeGuard const&) = delete;
@@ -7430,41 +7562,43 @@ ROWAN_FUNCTION Scope& default_scope() {
 
 #endif
 
-// rowan/graph/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+// rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
 
 namespace rowan::inline v0::detail {
 
-/// "fc_0.out", or what the variable is as long as it has no name.
+/// The name, such as "fc_0.out_0", or a description of a variable without a name.
 inline std::string describe(Variable const& v) {
     if (!v.name().empty()) return v.name();
     return v.role() == Role::parameter ? "a parameter" : "a result without a name";
 }
 
-/// Of the variables of an operator those in slot k of so many: one each, but that the first slot holds all that are more.
+/// The variables of an operator in slot k of `slots`. Each slot holds one variable, except that the first one also
+/// holds all surplus variables.
 inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
-    std::size_t const first = variables.size() - slots + 1;  // as many are in the first one
+    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
-/// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
-/// With `within`, writers of variables of other scopes are left out.
-/// errors   GraphError if an operator needs its own result, naming the operators of the cycle
+/// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
+/// in order. With `within`, writers of variables of other scopes are omitted.
+/// errors   GraphError if there is a cycle; the text names the operators of the cycle
 std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
 
-/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
+/// Whether it is a memory or the input of a step, to which a recurrent layer that is created later assigns a value.
 inline bool is_placeholder(Variable const& v) {
     return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
 }
 bool depends_on_placeholder(Variable& v);
 
-/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
-/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
+/// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
+/// and "fc_0.out_0" for its result. They depend only on the net, not on the order in which a program created the
+/// operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
+/// Applies names_of to the unnamed variables of an inner scope. Variables of outer scopes are named with the outer net.
 void name_inner_variables(std::span<Operator* const> order, Scope& scope);
 
-/// Gives these names to variables that have none; a number is added where the scope has the name already.
+/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended.
 void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail
@@ -7484,11 +7618,11 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
     enum Mark { open, done };
     struct Visit {
         Operator* op;
-        std::size_t next;  // input
+        std::size_t next;  // index of the next input to visit
     };
     std::vector<Operator*> order;
     std::unordered_map<Operator const*, Mark> marks;
-    std::vector<Visit> path;  // no recursion: nets may be deep
+    std::vector<Visit> path;  // no recursion, as nets may be deep
     auto const enter = [&](Variable const& v, Operator* op) {
         if (within != nullptr && &v.scope() != within) return;
         auto const [mark, is_new] = marks.try_emplace(op, open);
@@ -7592,11 +7726,11 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 
 #endif
 
-// rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
+// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
 
 namespace rowan::inline v0::detail {
 
-/// Elements per range that a thread takes.
+/// Elements per range of a parallel loop.
 inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
 
 template <class T, class U, class D>
@@ -7611,14 +7745,14 @@ void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
 }
 
-/// Calls f(begin, end) on ranges that together are rows of so many elements, on several threads where there is work for them.
+/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
 template <class F>
 void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     bool const serial = threads_for(exec, rows * width) == 1;
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
-/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/detail/elementwise.hpp.
+/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
 template <class D>
 struct ElementLoops {
     static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
@@ -7626,13 +7760,13 @@ struct ElementLoops {
 
 template <>
 struct ElementLoops<Cpu> {
-    /// May a call on `exec` use these tensors?
+    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
     template <class... X>
     static void check(Cpu exec, X const&...) {
         static_cast<void>(thread_count(exec));
     }
 
-    /// Every id must be in [0, bound); a device looks at them later.
+    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
     template <class I>
     static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
         detail::check_ids(exec, field, ids, bound);
@@ -7643,13 +7777,13 @@ struct ElementLoops<Cpu> {
         return x;
     }
 
-    /// Memory for n numbers for a while.
+    /// Temporary memory for n numbers.
     template <class S>
     static Buffer<S> scratch(Cpu, std::size_t n) {
         return Buffer<S>(n);
     }
 
-    /// to[i] = map(from[i]...) for i in [0, n), computed in numbers of type `S`.
+    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
     template <class S, class Map, class To, class... From>
     static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
         for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
@@ -7657,16 +7791,16 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// f(i) for i in [0, n), `work` elements each. What they write is theirs alone.
+    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
     template <class F>
     static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
         for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
-            F const own = f;  // what is written through its pointers does not change them
+            F const own = f;  // a local copy: writes through its pointers cannot alias it
             for (; begin < end; ++begin) own(begin);
         });
     }
 
-    /// f(f.of_row(row), row, column) for all elements of rows.
+    /// Calls f(f.of_row(row), row, column) for all elements.
     template <class F>
     static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
@@ -7677,7 +7811,7 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// Zeros everywhere in rows, then f(row) for each.
+    /// Sets all elements to zero and calls f(row) for each row afterwards.
     template <class T, class F>
     static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
@@ -7687,13 +7821,14 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// Copies of a row.
+    /// Fills `to` with `rows` copies of a row.
     template <class T>
     static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
         for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
     }
 
-    /// step.at<V>(row, column) for all columns of all rows, V::size of them at a time where `S` has registers: it loads and stores itself.
+    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
+    /// V::size columns. The step itself loads and stores.
     template <class S, class Step>
     static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
@@ -7704,7 +7839,7 @@ struct ElementLoops<Cpu> {
     }
 };
 
-/// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
 template <class S, class D, class Map, class T, class... More>
 Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
     ElementLoops<D>::check(exec, x, more...);
@@ -7713,7 +7848,7 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
     return out;
 }
 
-/// A tensor whose elements are all the value.
+/// A tensor with all elements equal to `value`.
 template <class T, class D>
 Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
     if constexpr (is_cpu<D>) {
@@ -7725,34 +7860,34 @@ Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& sh
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/fields.hpp: field, a member of an operator's attributes as descriptors name it.
+// rowan/op/fields.hpp: field, the name of an attribute in descriptors.
 
 namespace rowan::inline v0 {
 
-/// Attributes that descriptors are to hold list their members: numbers, truth values, enumerations, Dims, lists of int64, strings, each of
-/// which may be optional.
+/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these.
 ///     struct attributes {
 ///         double limit = 1;
 ///         static constexpr auto fields = std::tuple(field{"limit", &attributes::limit});
 ///     };
 template <class Struct, class Member>
 struct field {
-    std::string_view name;   ///< in descriptors
-    Member Struct::*member;  ///< where it is
+    std::string_view name;   ///< name in descriptors
+    Member Struct::*member;  ///< pointer to the member
 };
 template <class Struct, class Member>
 field(char const*, Member Struct::*) -> field<Struct, Member>;
 
 }  // namespace rowan::inline v0
 
-// rowan/op/full.hpp: full, a tensor of one number.
+// rowan/op/full.hpp: full, a tensor filled with one value.
 
 namespace rowan::inline v0 {
 
 /// The settings of full.
 struct ConstantOptions {
-    Dims dims = {};    ///< its shape
-    double value = 0;  ///< of every element
+    Dims dims = {};    ///< the shape of the result
+    double value = 0;  ///< the value of every element
 
     static constexpr auto fields =
         std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
@@ -7768,8 +7903,8 @@ struct full_family {
     static constexpr std::string_view name = "fill_";
 };
 
-/// A number as an element.
-/// errors   ValueError if elements are integers and it is none that they hold
+/// Converts a number to an element.
+/// errors   ValueError if elements are integers and cannot represent the value
 template <class T>
 T as_element(double value) {
     if constexpr (std::integral<sum_t<T>>) {
@@ -7783,9 +7918,9 @@ T as_element(double value) {
 
 }  // namespace detail
 
-/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
+/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
 /// cost     one write
 template <class T, device D>
 Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
@@ -7803,7 +7938,8 @@ Tensor<T, Device> full(Dims const& dims, double value) {
     return full<T>(Device{}, dims, value);
 }
 
-/// The element type is that of the operator, as no input has one: in files fill_f32 and so on.
+/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
+/// fill_f32 and so on.
 template <class T>
 struct full_op {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
@@ -7828,20 +7964,20 @@ struct full_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/full_like.hpp: full_like, a tensor of one number in the shape of another.
+// rowan/op/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 
 namespace rowan::inline v0 {
 
-/// What the elements are made.
+/// The settings of full_like.
 struct FullLikeOptions {
-    double value = 0;  ///< of every element
+    double value = 0;  ///< the value of every element
 
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
-/// See Tensor::full.
+/// See full; the shape and the element type are those of x.
 struct full_like_op {
-    static constexpr std::string_view name = "fill_like";  // in files
+    static constexpr std::string_view name = "fill_like";  // the name in files
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;
@@ -7860,7 +7996,7 @@ struct full_like_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/concat_split.hpp: where the parts of a tensor lie that is put together along one axis.
+// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
 
 namespace rowan::inline v0::detail {
 
@@ -7873,17 +8009,18 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
     return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
 }
 
-/// The name of one of several tensors, and of one of its dims.
+/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
 
-/// There is something to put together.
+/// Throws if there are no tensors to concatenate.
 constexpr void check_some(std::size_t parts) {
     if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
 }
 
-/// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
-/// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
+/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
+/// f(k, in, out, count) for pieces of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// whole. The elements, not the parts, are divided among the threads.
 template <class F>
 void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
     std::vector<std::size_t> starts{0};
@@ -7906,7 +8043,8 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/concat_split.hpp.
+/// Joins parts and cuts them out on a device, as for_pieces describes. The Thrust specialization is in
+/// rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
 struct Pieces;
 
@@ -7929,7 +8067,7 @@ struct Pieces<Cpu> {
     }
 };
 
-/// The parts of x along the axis `at`, of which sections have been checked.
+/// The parts of x along axis `at`; the sections have been checked.
 template <class T, class D, class Sections>
 std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
     std::size_t const inner = product_from(x.shape(), at + 1);
@@ -7975,7 +8113,7 @@ ROWAN_FUNCTION std::string dim_name(std::string field, std::size_t axis) {
 
 #endif
 
-// rowan/sparse/gather.hpp: gather, the rows of a table that ids name.
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
 
 namespace rowan::inline v0 {
 
@@ -8002,8 +8140,8 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
 
 /// Writes row `ids[i]` of `table` to row i of `out`.
 /// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with table or ids
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
 /// cost     O(n * width), one read and one write of n rows, no allocation
 template <class T>
 void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
@@ -8017,10 +8155,10 @@ void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
     detail::gather_rows(exec, table, ids, out.data());
 }
 
-/// The rows of `table` that `ids` name, in their order: an embedding's forward pass.
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
 /// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
 /// errors   as gather_into
-/// cost     as gather_into, and the result's allocation
+/// cost     as gather_into, and one allocation for the result
 template <class T>
 Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
     detail::check_rows("table", table);
@@ -8047,17 +8185,17 @@ ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
+// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
 
 namespace rowan::inline v0::detail {
 
-/// A source row and the table row that it goes to.
+/// A source row and the table row to which it is applied.
 struct RowPair {
     std::size_t position;
     std::size_t row;
 };
 
-/// What is to be done: apply(n, from, to) for stretches of a row of the source and of a row of the table.
+/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
 template <class T, class U, class Apply>
 struct RowJob {
     U const* src;
@@ -8069,7 +8207,8 @@ struct RowJob {
 
     std::size_t lines() const { return (width + per_line - 1) / per_line; }
 
-    /// Does pair(begin) … pair(end - 1), in that order, for group g of `groups` of columns, which are whole cache lines.
+    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
+    /// cache lines.
     template <class Pair>
     void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
         std::size_t const column = lines() * g / groups * per_line;
@@ -8090,11 +8229,11 @@ struct RowJob {
     }
 };
 
-/// How the lookups of a table are put into buckets: 8 KiB of the table that lie together belong to one bucket.
+/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
 struct TableParts {
-    unsigned part_bits;    // rows of a part
-    unsigned bucket_bits;  // buckets, to which the parts go in turns
-    unsigned chunk_bits;   // lookups at a time; the place in a chunk and a row together fit 64 bits
+    unsigned part_bits;    // log2 of the rows per part
+    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
+    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
 
     TableParts(std::size_t rows, std::size_t row_bytes) {
         auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
@@ -8112,8 +8251,9 @@ struct TableParts {
     }
 };
 
-/// Does a job for all lookups: first puts them into buckets, each in input order. A thread takes whole buckets, so that no two meet, and
-/// finds the rows of a bucket close together in memory. What is too popular for one thread is shared by columns.
+/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
+/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
+/// with too many lookups for one thread are divided by columns.
 template <class Job, class List>
 void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
     std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
@@ -8138,7 +8278,7 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
             for (std::size_t k = next++; k < shares; k = next++) {
                 std::size_t const first = buckets.share(k, shares);
                 std::size_t last = buckets.share(k + 1, shares);
-                // a popular bucket, being longer than two shares, is the last of its own
+                // a popular bucket is longer than two shares, so it is the last of its share
                 if (last > first && starts[last] - starts[last - 1] > popular) --last;
                 job.run(0, 1, starts[first], starts[last], pair);
             }
@@ -8154,9 +8294,10 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
     }
 }
 
-/// Calls apply(n, from, to) with stretches of source row i and of table row ids[i], for all i and so that together they cover the rows;
-/// calls for one element of the table come in input order, and no two threads meet. Where every thread gets 256 bytes of a row, threads
-/// share the columns: that needs no search, and no row can be too popular. Narrower rows are done by parts.
+/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
+/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
+/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
+/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
 template <class T, class U, class Apply>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
     int const threads = threads_for(exec, src.size());
@@ -8175,7 +8316,7 @@ void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>&
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/scatter_add.hpp: scatter_add, rows added to a table, duplicates in input order.
+// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
 
 namespace rowan::inline v0 {
 
@@ -8190,11 +8331,13 @@ void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> cons
 
 }  // namespace detail
 
-/// dst[ids[i]] += src[i] for every i, in order.
+/// dst[ids[i]] += src[i] for all i, in input order.
 /// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
-/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory with ids or src
-/// cost     O(n * width), every row of src read once, every row of dst touched read and written; at most 2 MiB of memory for
-///          sorting lookups to threads; the bits of the serial loop for any number of threads
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
+///          with ids or src
+/// cost     O(n * width), every row of src read once, every touched row of dst read and written; at most 2 MiB of
+///          temporary memory to divide lookups among threads; bit-identical to the serial loop for any number of
+///          threads
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::check_rows("dst", dst);
@@ -8207,7 +8350,7 @@ void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::scatter_add_rows(exec, dst, ids, src);
 }
 
-/// dst[row] += value for every row of `g`, in order.
+/// dst[g.rows()[i]] += g.value()[i] for all i, in input order.
 /// shapes   dst has the shape of g
 /// errors   ShapeError if shapes do not match; Error if dst shares memory with g
 /// cost     as above
@@ -8237,13 +8380,13 @@ ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, SelectedRows<double> const
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum.hpp: sum, of any number of tensors and row-sparse gradients.
+// rowan/op/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/op/sum.hpp.
+/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
 template <class D>
 struct Summands;
 
@@ -8272,7 +8415,7 @@ struct Summands<Cpu> {
         return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
     }
 
-    /// The rows of g with another value.
+    /// The rows of g with other values.
     template <class T>
     static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
         return {g.height(), g.rows(), std::move(value)};
@@ -8281,9 +8424,9 @@ struct Summands<Cpu> {
 
 }  // namespace detail
 
-/// The sum of tensors of one shape, added in their order.
+/// The sum of tensors of the same shape, added in order.
 /// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if there are none or shapes differ
+/// errors   ShapeError if x is empty or the shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
@@ -8295,9 +8438,9 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
     return out;
 }
 
-/// The rows of all, one after the other: their sum, not merged.
-/// shapes   of one height and row shape -> the same, with as many rows as all have together
-/// errors   ShapeError if there are none, or heights or row shapes differ
+/// The sum of SelectedRows: their rows concatenated in order, not merged.
+/// shapes   all of one height and row shape -> the same, with the total number of rows
+/// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
@@ -8318,9 +8461,9 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
+/// The dense sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
 /// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if there are no tensors or shapes differ
+/// errors   ShapeError if x is empty or shapes differ
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
@@ -8337,10 +8480,10 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<Selecte
 
 struct sum_grad_op;
 
-/// See sum. Dense if one of its inputs is.
+/// See sum. The result is dense if any input is dense.
 struct sum_op {
     static constexpr std::string_view name = "sum";
-    using inputs = slots<slot::x>;  // any number of them
+    using inputs = slots<slot::x>;  // any number of inputs
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -8373,7 +8516,8 @@ struct sum_op {
     }
 };
 
-/// Every summand gets the gradient of the sum, a row-sparse one the rows that it has.
+/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
+/// that gradient.
 struct sum_grad_op {
     static constexpr std::string_view name = "sum_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -8401,52 +8545,53 @@ struct sum_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
+// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
 
 #include <unordered_map>
 #include <unordered_set>
 
 namespace rowan::inline v0::detail {
 
-/// Are there any, and is each of them row-sparse? Then their sum is, too.
+/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
 inline bool all_row_sparse(std::span<Variable* const> gradients) {
     return !gradients.empty() &&
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-/// What reaches each variable. Gradients and what they are added to have elements of T.
+/// Collects the gradients of variables. Those that are filled or summed have elements of T.
 template <class T, class Device>
 class GradientMaker {
 public:
-    /// New operators belong to `scope`; `target` is what is differentiated, for messages.
+    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
     GradientMaker(Scope& scope, std::string target) : scope_(scope), target_(std::move(target)) {}
 
-    /// Asks for the gradient of a variable.
+    /// Requests the gradient of a variable.
     void want(Variable const& v) { wanted_.insert(&v); }
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
-    /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
+    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
+    /// are not differentiable.
     void spread(std::span<Operator* const> order);
 
     void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
 
     Variable& fill(Variable& like, double value);
 
-    /// The sum of all that reaches a variable, or nullptr.
+    /// The sum of the gradients collected for a variable, or nullptr if there are none.
     Variable* gradient(Variable& v);
 
-    /// What reaches a variable, not summed.
+    /// The gradients collected for a variable, not summed.
     std::vector<Variable*> parts(Variable& v) const;
 
-    /// Adds the gradient operators of an operator, all of whose readers must be done.
-    /// errors   GraphError if it has no gradient for an input that is asked for
+    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
+    /// errors   GraphError if it has no gradient for a requested input
     void differentiate(Operator& op);
 
 private:
-    // Of a dense value of T in full, else without a value.
+    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
 
-    // Which rules make a gradient that is wanted, or something that such a rule reads.
+    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
     std::vector<bool> needed_rules(Operator const& op) const;
 
     Scope& scope_;
@@ -8496,7 +8641,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
     std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
-    std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
+    std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
     auto const needed = needed_rules(op);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;
@@ -8596,15 +8741,17 @@ namespace rowan::inline v0 {
 
 /// A parameter and the variable that its gradient is written to.
 struct ParameterGradient {
-    Variable* parameter;  ///< what is trained
-    Variable* gradient;   ///< in the scope that was given
+    Variable* parameter;  ///< the parameter
+    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
 };
 
-/// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
-/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables
-/// stay row-sparse. Only what a parameter needs is computed.
-/// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
-/// cost     one walk over the net; per operator on the way as many as its rules name
+/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
+/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
+/// needs are computed.
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient
+/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
+///          and sums
 template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});
@@ -8639,19 +8786,20 @@ ROWAN_TEMPLATE(std::vector<ParameterGradient> append_backward<double, Cpu>(Varia
 
 }  // namespace rowan::inline v0
 
-// rowan/graph/net.hpp: Net, operators in an order in which they run.
+// rowan/graph/net.hpp: Net, operators in topological order.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// "fc(x, fc_0.w_0, fc_0.b_0)"
+/// The operator and its inputs: "fc(x, fc_0.w_0, fc_0.b_0)".
 std::string describe(Operator const& op);
 
-/// Throws the error that is being handled once more, with the operator in its text if it is one of rowan's.
+/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
+/// the operator.
 [[noreturn]] void throw_named(Operator const& op);
 
-/// Runs f; its error names the operator, too.
+/// Runs f; its exceptions are rethrown by throw_named.
 template <class F>
 void run_named(Operator const& op, F const& f) {
     try {
@@ -8661,7 +8809,7 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
-/// What a Net is on any device.
+/// The device-independent part of Net.
 class NetOrder {
 public:
     NetOrder() = default;
@@ -8675,7 +8823,7 @@ public:
 private:
     static Value& value(Scope& scope, Variable& v);
 
-    // Is this the last time that operator i or another one reads v?
+    // Whether operator i is the last reader of v and reads it only once.
     bool may_take(std::size_t i, Variable& v) const;
 
     void find_uses();
@@ -8683,18 +8831,18 @@ private:
     std::vector<Operator*> order_;
     std::vector<Variable*> inputs_, outputs_;
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-    std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
+    std::vector<std::vector<Variable*>> last_uses_;  // variables to clear after each operator
 };
 
 }  // namespace detail
 
-/// The operators that some variables depend on, each once and after those whose results it reads.
+/// The operators that some variables depend on, each once, in topological order.
 template <class Device = Cpu>
 class Net {
 public:
-    /// Traces back from the outputs through the operators that write them, and names what has no name yet.
-    /// errors   GraphError if there is a cycle, or a result is read that nothing writes
-    /// cost     O(operators, and what they read and write)
+    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
+    /// errors   GraphError if there is a cycle
+    /// cost     O(operators, and their inputs and outputs)
     static Net trace_and_build(std::span<Variable* const> outputs) {
         Net net;
         net.order_ = detail::NetOrder(outputs);
@@ -8702,25 +8850,25 @@ public:
     }
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
-    /// Adds an operator at the end, such as one of an optimizer.
+    /// Appends an operator, such as one of an optimizer.
     /// errors   std::bad_alloc
-    /// cost     one walk over the net
+    /// cost     one pass over the net
     void append(Operator& op) { order_.append(op); }
 
-    /// In the order in which they run.
+    /// The operators, in the order in which they run.
     std::span<Operator* const> operators() const noexcept { return order_.operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
-    /// Runs the operators on the values of their variables; where `scope` has a variable of that name, on its value instead. Values that
-    /// nothing reads any more are let go, those of outputs stay.
-    /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
-    ///          but for those that an optimizer had changed before
-    /// cost     memory comes from the thread's MemoryPool, or else from one of the net's own, and goes back to it
+    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
+    /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
+    ///          After an error the inputs have their previous values, except those that an optimizer already updated
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, &exec); }
 
-    /// The net in Graphviz's language, with kinds, element types and dims.
+    /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc
     /// cost     O(length of the text)
     std::string dot() const { return order_.dot(); }
@@ -8763,7 +8911,7 @@ ROWAN_FUNCTION void throw_named(Operator const& op) {
         throw TypeError(field(e.field()), e.actual(), e.expected());
     } catch (ValueError const& e) {
         throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // begins with the offset
+    } catch (LodError const& e) {  // its text begins with the offset
         throw LodError(e.level(), e.position(), e.value(),
                        std::string(e.reason()).append(", in ").append(describe(op)));
     }
@@ -8794,7 +8942,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
                                                                         : "written by no operator"));
     }
     for (Operator const* op : order_) {
-        for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+        for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
     }
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -8879,16 +9027,17 @@ ROWAN_FUNCTION void NetOrder::find_uses() {
 
 #endif
 
-// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
+// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops need besides the operators of a step.
 
 namespace rowan::inline v0::detail {
 
 struct LoopKernels {
-    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
-    Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
+    /// `rows` rows of zeros, with the trailing dims of `like`.
+    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);
+    Value (*no_rows)(void const* device, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
 
-    /// Those of elements of T.
+    /// The kernels for elements of T.
     template <class T, class Device>
     static LoopKernels of() {
         LoopKernels kernels;
@@ -8919,7 +9068,7 @@ struct LoopKernels {
 
     Value zero_like(void const* device, Value& x) const;
 
-    /// Of dense and row-sparse values.
+    /// The sum of dense and row-sparse values. A single summand is moved from.
     Value total(void const* device, std::span<Value* const> summands) const;
 };
 
@@ -8960,13 +9109,13 @@ ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* con
 
 namespace rowan::inline v0::detail {
 
-/// Where a step finds the value of a variable.
+/// Where the value of a variable is stored.
 struct Place {
     enum Kind : unsigned char {
-        outside,  // among what the step reads as a whole
-        whole,    // one for all steps
-        rows,  // a row for each sequence that has the step: of one step, or of all, those of one step after the other
-        of_a_step  // one for each step
+        outside,   // an outer variable, which the step reads as a whole
+        whole,     // one value for all steps
+        rows,      // a row for each sequence that has the step: stored per step, or for all steps in step order
+        of_a_step  // one value per step
     };
     Kind kind;
     std::size_t number;
@@ -8982,40 +9131,40 @@ struct Phases {
     std::vector<StepOp> before, each, after;
 };
 
-/// A step reads a part of x and the states before it, for every sequence that has the step, and what is outside as a whole. What it makes
-/// row by row without the states, or without being needed for the next states, runs once for all steps. So do, in the backward pass, the
-/// operators that sum over rows.
+/// The operators of a step. For every sequence that has the step, it reads an element of x and the previous states; it
+/// reads outer variables as a whole. Row-wise operators that do not depend on the states, or on which the next states
+/// do not depend, run once for all steps. In the backward pass, so do operators that sum over rows.
 struct StepNet {
     struct Memory {
-        Variable *before, *after;  // `after` is the next step's `before`
+        Variable *before, *after;  // `after` of a step is `before` of the next one
         Variable *after_grad = nullptr, *before_grad = nullptr;
     };
 
-    Scope* scope = nullptr;                 // of the step's variables
-    Variable *x = nullptr, *out = nullptr;  // what a step is given and makes
+    Scope* scope = nullptr;                 // owns the step's variables
+    Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
-    std::vector<Variable*> outer;  // what it reads from outside, parameters among them
-    bool rows_apart = true;        // is nothing computed from several sequences of a step?
+    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
+    bool rows_apart = true;        // no operator combines several sequences of a step
     Phases forward;
 
-    // the backward pass, as far as somebody asked for it
+    // The backward pass, if it was requested.
     Variable *out_grad = nullptr, *x_grad = nullptr;
     Phases backward;
-    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
 
-    /// Finds the operators and what they read from outside.
+    /// Finds the operators and the outer variables that they read.
     /// errors   GraphError if there is a cycle
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
-    /// The place of a variable of the step or outside of it.
+    /// The place of a variable of the step or of `outer`.
     Place place(Variable const& v) const;
     std::size_t places() const { return number_.size(); }
-    std::size_t forward_places = 0;  // what is numbered from here on belongs to the backward pass
+    std::size_t forward_places = 0;  // numbers from here on belong to the backward pass
 
-    /// Makes the operators of the backward pass. Gradients have elements of T.
-    /// errors   GraphError if an operator on the way has no gradient
+    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the path has no gradient
     template <class T, class Device>
     void build_backward() {
         if (out_grad != nullptr) return;
@@ -9050,25 +9199,26 @@ private:
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
+        std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
         for (Variable const* v : of_a_step_) {
             for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
         }
         finish_backward(first, stepwise);
     }
 
-    // A gradient that has a row for each sequence of the step.
+    // Creates a gradient variable that has a row for each sequence of the step.
     Variable* new_gradient(Variable const& of);
 
-    // How many the scope has.
+    // The number of operators in the scope.
     std::size_t operators() const;
 
-    // From operator number `first` of the scope on they are those of the backward pass.
+    // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
     static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
-    // `loop`: what is not there before the loop. `needed`: what the next step needs. `stepwise`: what is wanted step by step.
+    // `loop`: values that are not available before the loop. `needed`: values that the next step needs. `stepwise`:
+    // values that must be computed step by step. `may_sum`: whether sums over rows may run for all steps at once.
     Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
                   std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
                   bool may_sum);
@@ -9079,15 +9229,15 @@ private:
         return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
-    // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
+    // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
     bool fits(Operator const& op, bool may_sum) const;
 
-    // Names are for messages.
+    // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
     void name_and_count(std::span<Operator* const> order);
 
     std::vector<Operator*> order_;
-    std::unordered_set<Variable const*> rows_;       // have a row for each sequence of the step
-    std::unordered_set<Variable const*> of_a_step_;  // have none, and differ from step to step
+    std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
+    std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;
 };
 
@@ -9187,7 +9337,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         }
     }
     std::unordered_set<Operator const*> each;
-    std::unordered_set<Variable const*> read;  // within the loop
+    std::unordered_set<Variable const*> read;  // by operators that stay in the loop
     for (Operator* const op : rest | std::views::reverse) {
         auto const is = [&](auto const& set) {
             return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });
@@ -9244,22 +9394,23 @@ ROWAN_FUNCTION void StepNet::name_and_count(std::span<Operator* const> order) {
 
 #endif
 
-// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
+// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences of a batch that a step net runs over.
 
 namespace rowan::inline v0::detail {
 
 /// Some sequences of a batch, longest first, and the values of their steps.
 struct RnnPart {
-    Buffer<std::int64_t> sequences;  // their numbers in the batch
+    Buffer<std::int64_t> sequences;  // indices in the batch
     Buffer<std::int64_t> starts;     // step t is elements [starts[t], starts[t + 1])
-    Buffer<std::int64_t> elements;   // their numbers in the batch
-    Buffer<Buffer<Value>> steps;     // step, number of the variable
-    Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
+    Buffer<std::int64_t> elements;   // indices in the batch
+    Buffer<Buffer<Value>> steps;     // [step][number of the variable]
+    Buffer<Value> packed;            // [number of the variable]: the values of all steps, in step order
 
-    /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
+    /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
+    /// sequence.
     void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
 
-    /// Room for the values of so many variables, those from number `from` on without a value.
+    /// Resizes to the values of `variables` variables; those from number `from` on become empty.
     void make_room(std::size_t variables, std::size_t from);
 
     static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {
@@ -9275,7 +9426,7 @@ struct RnnPart {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/graph/detail/rnn_run_inl.hpp: definitions of rowan/graph/detail/rnn_run.hpp, and RnnRun, which runs.
+// rowan/graph/detail/rnn_run_inl.hpp: definitions of rowan/graph/detail/rnn_run.hpp, and RnnRun, which runs a step net.
 
 #if ROWAN_DEFINES_FUNCTIONS
 #include <array>
@@ -9286,22 +9437,23 @@ namespace rowan::inline v0::detail {
 /// A step net run over the steps of some sequences.
 class RnnRun {
 public:
-    /// `outer`: what the step reads from outside.
+    /// `outer`: the values of the outer variables that the step reads.
     RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
            RnnPart& part)
         : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
 
-    /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
-    /// sequence's last.
+    /// Returns the outputs of all steps. `states` are the states before the first step, in the order of the part; they
+    /// are replaced by those after the last step of each sequence.
     Value forward(Value const& x, std::span<Value> states);
 
-    /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
+    /// Runs the backward pass from the gradient of the outputs of all steps. `states` are the gradients of the last
+    /// states; they are replaced by those of the first states.
     void backward(Value const& out_grad, std::span<Value> states);
 
-    /// After backward: the gradient of x, empty if there is none.
+    /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
-    /// After backward: adds what reaches an outer variable to `parts`.
+    /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
     void outer_grad(std::size_t k, Buffer<Value*>& parts);
 
 private:
@@ -9311,15 +9463,15 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// The state of every sequence after its last step: step t has those that end there last.
+    /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
     Value ends(std::size_t m, Value const& boot);
 
-    // Of all steps.
+    // The value for all steps, concatenated from those of the steps if necessary.
     Value& whole(Place const& place);
 
     Value& step_value(Place const& place, std::size_t t);
 
-    // For rows [first, first + rows) of the part.
+    // Runs an operator on rows [first, first + rows) of the part.
     template <class In, class Out>
     void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
         inputs_.clear();
@@ -9338,7 +9490,7 @@ private:
     void run_whole(StepOp const& op);
     void run_step(StepOp const& op, std::size_t t);
 
-    // Rows stand in the order of steps: where in the batch is what an operator has complained of?
+    // Converts the position of an error, in rows in step order, to a position in the batch.
     std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const;
 
     void const* device_;
@@ -9486,48 +9638,48 @@ ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexErro
 
 #endif
 
-// rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
+// rowan/graph/rnn.hpp: rnn_kernel, the operator that runs a step net over sequences, and its gradient.
 
 namespace rowan::inline v0 {
 
-/// What a recurrent operator is made of: the attributes of `rnn`.
+/// The attributes of the `rnn` operator.
 struct RnnBlock {
-    std::unique_ptr<Scope> scope;  ///< of the step
-    detail::StepNet net;           ///< what runs for all steps, and what step by step
-    std::size_t level = 0;         ///< the level of x whose sequences are walked through
-    bool reverse = false;          ///< from their ends to their beginnings
-    bool runs_whole = false;       ///< and not in parts, see detail::runs_whole
-    std::vector<bool>
-        has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
-    detail::LoopKernels kernels;  ///< how values of the element types and the device are made
-    /// Adds the operators of the gradient, when a gradient is asked for.
+    std::unique_ptr<Scope> scope;  ///< the scope of the step
+    detail::StepNet net;           ///< the operators of a step
+    std::size_t level = 0;         ///< the level of x whose sequences are iterated over
+    bool reverse = false;          ///< whether sequences are processed from the last element to the first
+    bool runs_whole = false;       ///< whether a batch runs as one part, see detail::runs_whole
+    /// For each memory, whether an input provides its state before the first step, with one row per sequence.
+    std::vector<bool> has_boot;
+    detail::LoopKernels kernels;  ///< kernels for the element type and device
+    /// Adds the operators of the gradient; called when a gradient is requested.
     void (*build_backward)(RnnBlock&);
-    /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
+    /// Calls f(k, device) for k in [0, parts), in parallel if the device has threads.
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
-    /// How many memories have one.
+    /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
     std::size_t boots() const;
 };
 
-/// The values of all steps of a run, which the gradient needs: the scopes of the steps.
+/// The values of all steps of a run, which the gradient needs.
 struct StepScopes {
-    Lod lod;                                ///< of x
-    Lod out_lod;                            ///< of the results
-    detail::Buffer<detail::RnnPart> parts;  ///< of the sequences, which ran side by side
+    Lod lod;                                ///< the levels of x
+    Lod out_lod;                            ///< the levels of the outputs
+    detail::Buffer<detail::RnnPart> parts;  ///< the parts of the batch, which may run in parallel
 };
 
 namespace detail {
 
-/// Sequences are dealt out to parts of at least this many, which threads run at the same time. It does not depend on their number: so the
-/// same sums are formed by any number of threads.
+/// The minimum number of sequences of a part, unless the batch is a single part. Parts run in parallel. The partition
+/// does not depend on the number of threads, so neither does the order of summation.
 inline constexpr std::size_t rnn_part_size = 32;
 
 void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
              std::ptrdiff_t);
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the results of all steps and of the last states
+// in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
 void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                   std::ptrdiff_t);
 
@@ -9540,7 +9692,8 @@ inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "sco
 inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
 inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
 
-// Within the step of another one: the last states and results are rows, as are the gradients of x and the boot states.
+// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x
+// and of the boot states.
 inline bool rnn_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
 }
@@ -9559,8 +9712,8 @@ inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kern
 
 }  // namespace detail
 
-/// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
-/// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
+/// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
+/// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
 inline constexpr op_kernel rnn_kernel{"rnn",
                                   detail::rnn_inputs,
                                   detail::rnn_outputs,
@@ -9595,24 +9748,24 @@ public:
     Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
         : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    /// out: the states after the last steps, the results of all steps
+    /// `out`: the states after the last steps, and the outputs of all steps.
     void forward(std::span<Value* const> out);
 
-    /// `grads`: for x, the boot states where there are some, and each outer variable.
+    /// `grads` receives the gradients of x, the boot states if any, and each outer variable.
     void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
     RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
 
-    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
+    // x with the levels below the iterated one only: its parts are the elements of the iterated sequences.
     Value without_upper_levels(Value const& x) const {
         return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
     Lod with_upper_levels(Lod const& lod) const;
 
-    // Of each part, for each memory.
+    // The states before the first step, for each part and memory.
     Buffer<Buffer<Value>> first_states() const;
 
     Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
@@ -9620,7 +9773,7 @@ private:
 
     void x_grad(Value& grad);
 
-    // The sum of all that reaches an outer variable, from all parts and steps.
+    // Sums the gradients of outer variable k over all parts and steps.
     void outer_grad(std::size_t k, Value& grad);
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
@@ -9784,7 +9937,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void 
 
 ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
+    block.build_backward(block);  // does nothing if it is already built
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
@@ -9801,7 +9954,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, 
 
 namespace rowan::inline v0::detail {
 
-/// The operators of one iteration, forward and backward, and where their values stand.
+/// The operators of one iteration, forward and backward, and the places of their values.
 class LoopNet {
 public:
     struct Place {
@@ -9812,28 +9965,28 @@ public:
     struct Op {
         Operator const* op;
         std::vector<Place> in, out;
-        std::vector<std::size_t> dies;  // forward values that nothing needs after it
+        std::vector<std::size_t> dies;  // forward values that are not needed after it
         bool in_place = false;
     };
     struct State {
         Variable *before, *after;
         Variable *after_grad = nullptr, *before_grad = nullptr;
-        bool moves = false;  // does nothing else need the state after an iteration?
+        bool moves = false;  // nothing else needs the state after an iteration, so it is moved
         bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
     };
 
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // what an iteration reads from outside
+    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
     std::vector<Op> conditions, body, back;
-    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;
 
     void build();
 
-    /// Gradients have elements of T.
-    /// errors   GraphError if an operator on the way has no gradient
+    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the path has no gradient
     template <class T, class Device>
     void build_backward() {
         if (has_backward) return;
@@ -9874,10 +10027,10 @@ private:
         finish_backward(first);
     }
 
-    // How many the scope has.
+    // The number of operators in the scope.
     std::size_t operators() const;
 
-    // From operator number `first` of the scope on they are those of the backward pass.
+    // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first);
 
     void add_outer(Variable& v);
@@ -9886,7 +10039,7 @@ private:
 
     Op places_of(Operator const& op) const;
 
-    // After which operator of an iteration each value goes, and which operators may put their result in the place of what they read.
+    // Finds after which operator each value can be cleared, and which operators may run in place.
     void find_uses();
 
     std::vector<Operator*> order_;
@@ -9960,8 +10113,8 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };
-    std::unordered_set<std::size_t> kept;        // for the backward pass
-    std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
+    std::unordered_set<std::size_t> kept;        // forward values that the backward pass reads
+    std::unordered_map<std::size_t, int> reads;  // how often each backward value is read
     for (Op const& op : back) {
         for (Place const& p : op.in) {
             keep(kept, p, Place::forward);
@@ -10008,27 +10161,27 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
 
 #endif
 
-// rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
+// rowan/graph/while_loop.hpp: while_kernel, the operator of a loop with a condition, and its gradient.
 
 namespace rowan::inline v0 {
 
-/// What a loop is made of: the attributes of `while_loop`.
+/// The attributes of the `while_loop` operator.
 struct WhileBlock {
-    std::unique_ptr<Scope> scope;     ///< of an iteration
+    std::unique_ptr<Scope> scope;     ///< the scope of an iteration
     detail::LoopNet net;              ///< condition and body
-    std::int64_t max_iterations = 0;  ///< 0: any number
-    std::int32_t gradient_dtype = 0;  ///< the element type of gradients
-    detail::LoopKernels kernels;      ///< how values of the element types and the device are made
-    /// The condition's truth value.
+    std::int64_t max_iterations = 0;  ///< 0: unlimited
+    std::int32_t gradient_dtype = 0;  ///< dtype<T>::wire of the gradients
+    detail::LoopKernels kernels;      ///< kernels for the element type and device
+    /// The value of the condition.
     bool (*holds)(void const* device, Value const& condition);
-    /// Adds the operators of the gradient, when a gradient is asked for.
+    /// Adds the operators of the gradient; called when a gradient is requested.
     void (*build_backward)(WhileBlock&);
 };
 
-/// What the gradient needs of every iteration of a run.
+/// For each iteration of a run, the values that the gradient needs.
 struct LoopScopes {
-    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each
-    std::size_t count = 0;                             ///< how many have run
+    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each iteration
+    std::size_t count = 0;                             ///< the number of iterations that ran
 };
 
 namespace detail {
@@ -10036,7 +10189,7 @@ namespace detail {
 void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                std::ptrdiff_t);
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the last states
+// in: the inputs of the forward operator, its scopes, and the gradients of the final states
 void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                     std::ptrdiff_t);
 
@@ -10056,8 +10209,8 @@ inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_re
 
 }  // namespace detail
 
-/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
-/// of every iteration.
+/// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
+/// states, and the LoopScopes that the gradient needs.
 inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 
@@ -10077,7 +10230,8 @@ public:
 
     void forward(std::span<Value* const> out);
 
-    /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
+    /// `last_grads`: the gradients of the final states. `grads` receives those of the initial states and of each outer
+    /// variable. An empty value stands for zeros.
     void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
@@ -10107,7 +10261,8 @@ private:
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
-    // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
+    // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
+    // joined at the end.
     void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
 
     void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
@@ -10140,7 +10295,7 @@ ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
             LoopNet::State const& s = net_.states[k];
             Value& after = at(net_.place(*s.after), values);
             states[k] =
-                s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
+                s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
         }
     }
     s_.iterations.resize(net_.has_backward ? s_.count : 0);
@@ -10182,7 +10337,7 @@ ROWAN_FUNCTION void LoopRun::backward(std::span<Value* const> last_grads, std::s
 }
 
 ROWAN_FUNCTION Buffer<Value>& LoopRun::iteration(std::size_t t) {
-    std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
+    std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
     if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
     Buffer<Value>& values = s_.iterations[i];
     values.resize(net_.forward_places());
@@ -10251,7 +10406,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void c
 
 ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
+    block.build_backward(block);  // does nothing if it is already built
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
@@ -10269,72 +10424,72 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in
 
 #endif
 
-// rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
+// rowan/io/dlpack.hpp: to_dlpack and from_dlpack, zero-copy exchange of tensors with other libraries in a process.
 
 namespace rowan::inline v0 {
 
-/// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
+/// The structs of DLPack 1.0, named as in DLPack's own header, whose structs all functions here accept as well.
 namespace dlpack {
 
-/// Where elements are.
+/// The device of a tensor.
 struct DLDevice {
-    std::int32_t device_type;  ///< 1: the CPU
-    std::int32_t device_id;    ///< of several, this one
+    std::int32_t device_type;  ///< 1 for the CPU
+    std::int32_t device_id;    ///< its index among devices of this type
 };
 
-/// What elements are.
+/// An element type.
 struct DLDataType {
     std::uint8_t code;    ///< int 0, uint 1, float 2, bfloat 4, complex 5, bool 6
-    std::uint8_t bits;    ///< of one element
-    std::uint16_t lanes;  ///< 1, but for vectors
+    std::uint8_t bits;    ///< per lane
+    std::uint16_t lanes;  ///< 1, except for vector types
 };
 
-/// A tensor in whoever's memory.
+/// A non-owning view of a tensor.
 struct DLTensor {
-    void* data;                 ///< where its memory begins
-    DLDevice device;            ///< where that is
-    std::int32_t ndim;          ///< how many dims
-    DLDataType dtype;           ///< of its elements
-    std::int64_t* shape;        ///< its dims
-    std::int64_t* strides;      ///< in elements
-    std::uint64_t byte_offset;  ///< where its elements begin, from data on
+    void* data;                 ///< start of the memory
+    DLDevice device;            ///< device of the memory
+    std::int32_t ndim;          ///< number of dims
+    DLDataType dtype;           ///< element type
+    std::int64_t* shape;        ///< dims
+    std::int64_t* strides;      ///< in elements; null if contiguous and row-major
+    std::uint64_t byte_offset;  ///< offset of the first element from data
 };
 
-/// What a capsule "dltensor" holds.
+/// The contents of a capsule "dltensor".
 struct DLManagedTensor {
-    DLTensor dl_tensor;                 ///< what is shared
-    void* manager_ctx;                  ///< the producer's own
-    void (*deleter)(DLManagedTensor*);  ///< what the consumer calls at the end
+    DLTensor dl_tensor;                 ///< the shared tensor
+    void* manager_ctx;                  ///< data of the producer
+    void (*deleter)(DLManagedTensor*);  ///< called by the consumer when it is done
 };
 
-/// Which DLPack the producer speaks.
+/// The DLPack version of the producer.
 struct DLPackVersion {
-    std::uint32_t major;  ///< 1: others are refused
+    std::uint32_t major;  ///< must be 1
     std::uint32_t minor;  ///< any
 };
 
-/// What a capsule "dltensor_versioned" holds.
+/// The contents of a capsule "dltensor_versioned".
 struct DLManagedTensorVersioned {
-    DLPackVersion version;                       ///< first, so that anybody can read it
-    void* manager_ctx;                           ///< the producer's own
-    void (*deleter)(DLManagedTensorVersioned*);  ///< what the consumer calls at the end
-    std::uint64_t flags;                         ///< read_only, or other bits of DLPack's
-    DLTensor dl_tensor;                          ///< what is shared
+    DLPackVersion version;                       ///< first, so that every version can read it
+    void* manager_ctx;                           ///< data of the producer
+    void (*deleter)(DLManagedTensorVersioned*);  ///< called by the consumer when it is done
+    std::uint64_t flags;                         ///< read_only and DLPack's other bits
+    DLTensor dl_tensor;                          ///< the shared tensor
 };
 
 static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
 
-inline constexpr int cpu = 1;                  ///< device_type of the host's memory
+inline constexpr int cpu = 1;                  ///< device_type of host memory
 inline constexpr std::uint64_t read_only = 1;  ///< a bit of flags: elements must not be written
 
-/// One of these structs, or of DLPack's own header.
+/// DLManagedTensor or DLManagedTensorVersioned, from here or from DLPack's own header.
 template <class M>
 concept managed = requires(M& m) {
     { m.dl_tensor.data } -> std::convertible_to<void*>;
     m.manager_ctx;
     m.deleter(&m);
 };
-/// The message of DLPack 1.0 and later.
+/// The struct of DLPack 1.0 and later.
 template <class M>
 concept versioned = managed<M> && requires(M& m) {
     m.version.major;
@@ -10345,7 +10500,8 @@ concept versioned = managed<M> && requires(M& m) {
 
 namespace detail {
 
-/// DLPack's codes: integers 0, unsigned 1, floating point 2, bfloat16 4, truth values 6. It knows no others of rowan's, nor a user's.
+/// DLPack's type codes: int 0, uint 1, float 2, bfloat16 4, bool 6; 255 for types that DLPack does not have, such as
+/// user-defined ones.
 template <class T>
 consteval std::uint8_t dlpack_code() {
     if (std::is_same_v<T, bool>) return 6;
@@ -10361,10 +10517,10 @@ constexpr void check_dlpack_type() {
                   "rowan::to_dlpack, from_dlpack: DLPack has no such element type; convert to float or an integer");
 }
 
-/// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
+/// "float32"; "type 3, bits 64" for an unknown code.
 std::string dlpack_type_text(int code, int bits, int lanes);
 
-/// The shape of a tensor from outside, all of whose fields were looked at but strides.
+/// Validates all fields of an imported tensor except its strides, and returns its shape.
 template <class T, class M>
 typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     check_dlpack_type<T>();
@@ -10397,7 +10553,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     return shape;
 }
 
-/// Where the first element is.
+/// The first element. Throws Error if it is not aligned.
 template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
@@ -10407,7 +10563,7 @@ T* dlpack_data(M const& m) {
     return reinterpret_cast<T*>(data);
 }
 
-/// A tensor that a consumer was given: our alias keeps the elements alive until the consumer calls the deleter.
+/// An exported tensor: its alias keeps the elements alive until the consumer calls the deleter.
 template <class T, class M>
 struct DlpackExport {
     Tensor<T> tensor;
@@ -10415,7 +10571,7 @@ struct DlpackExport {
     M managed;
 };
 
-/// A tensor of a producer, which goes back to it with the last of our aliases.
+/// An imported tensor: calls the producer's deleter when the last alias is destroyed.
 template <class M>
 struct DlpackImport {
     M* managed = nullptr;
@@ -10429,9 +10585,10 @@ struct DlpackImport {
 
 }  // namespace detail
 
-/// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
-/// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
-/// shapes   tensor [...], as it is now
+/// Exports an alias of `tensor`, through which a consumer may read and write the elements. Consumers that support only
+/// DLPack before 1.0 need to_dlpack<dlpack::DLManagedTensor>. The elements live until the consumer calls the deleter,
+/// even if `tensor` is destroyed. Assigning a new value to `tensor` does not change the exported elements.
+/// shapes   tensor [...], as at the time of the call
 /// errors   std::bad_alloc
 /// cost     no copy; one allocation
 template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
@@ -10457,13 +10614,14 @@ M* to_dlpack(Tensor<T> const& tensor) {
     return &e->managed;
 }
 
-/// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
-/// stay the caller's.
-/// shapes   those that the producer says
-/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
-/// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
-///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
-///          or no size; for those that are strided or read-only there is copy_dlpack
+/// Returns a tensor that aliases the producer's elements. The deleter is called when the last alias is destroyed; if
+/// this function throws, `managed` still belongs to the caller.
+/// shapes   as in `managed`
+/// requires   `managed` describes its memory correctly, and its deleter may be called from any thread
+/// errors   Error if `managed` is null, not on the CPU, read-only or misaligned, or has elements but null data;
+///          FormatError if its version is not 1; TypeError if its elements are not T; ShapeError if it is not
+///          contiguous and row-major, has more than 8 dims, a negative dim or too many elements. For strided and
+///          read-only tensors use copy_dlpack.
 /// cost     no copy
 template <class T, dlpack::managed M>
 Tensor<T> from_dlpack(M* managed) {
@@ -10491,9 +10649,9 @@ Tensor<T> from_dlpack(M* managed) {
     return tensor;
 }
 
-/// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
-/// shapes   those that the producer says
-/// errors   as from_dlpack, but strides may be any and the tensor read-only
+/// Returns a row-major copy of the producer's elements, for any strides. `managed` still belongs to the caller.
+/// shapes   as in `managed`
+/// errors   as from_dlpack, but accepts any strides and read-only tensors
 /// cost     one read and one write of the elements
 template <class T, dlpack::managed M>
 Tensor<T> copy_dlpack(M const* managed) {
@@ -10541,7 +10699,7 @@ ROWAN_FUNCTION std::string dlpack_type_text(int code, int bits, int lanes) {
 
 #endif
 
-// rowan/io/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
+// rowan/io/detail/byte_reader.hpp: ByteReader, a bounds-checked reader of bytes in memory.
 
 namespace rowan::inline v0::detail {
 
@@ -10551,19 +10709,20 @@ static_assert(std::endian::native == std::endian::little,
 /// errors   FormatError unless at least n bytes are left
 void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
-/// errors   FormatError if any are left
+/// errors   FormatError if any bytes are left
 void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
-/// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
+/// A position in untrusted bytes. Every size is compared with the number of bytes left before anything is read.
 class ByteReader {
 public:
-    /// `offset`: where the bytes begin in the file, for the texts of errors.
+    /// `offset`: the position of the bytes in the file, for error messages.
     explicit ByteReader(std::span<std::byte const> bytes, std::uint64_t offset = 0) : bytes_(bytes), offset_(offset) {}
 
     std::uint64_t position() const noexcept { return offset_ + at_; }
     std::size_t left() const noexcept { return bytes_.size() - at_; }
 
-    /// The next n bytes.
+    /// Returns the next n bytes.
+    /// errors   FormatError if fewer are left
     std::span<std::byte const> bytes(char const* field, std::uint64_t n);
 
     /// Fills `to` with the next bytes.
@@ -10580,7 +10739,7 @@ public:
         return x;
     }
 
-    /// errors   FormatError unless all was read
+    /// errors   FormatError unless all bytes were read
     void expect_end(char const* field) const { check_end(field, left(), position()); }
 
 private:
@@ -10617,7 +10776,7 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 
 #endif
 
-// rowan/io/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
+// rowan/io/detail/file.hpp: InputFile, for reading and mapping files, and AtomicFile, which replaces a file atomically.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10627,7 +10786,7 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 
 namespace rowan::inline v0::detail {
 
-/// What rowan asks of the operating system. Tests bring one that fails.
+/// The system calls that file functions use. Tests replace them with ones that fail.
 struct PosixFiles {
     static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
     static int open(char const* path, int flags, mode_t mode);
@@ -10640,7 +10799,7 @@ struct PosixFiles {
 
 [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
-/// Calls again what a signal has interrupted.
+/// Repeats a system call while it fails with EINTR.
 template <class Call>
 auto uninterrupted(Call const& call) {
     for (;;) {
@@ -10649,10 +10808,10 @@ auto uninterrupted(Call const& call) {
     }
 }
 
-/// A file that is open for reading, whose size is known.
+/// A regular file that is open for reading.
 class InputFile {
 public:
-    /// errors   IoError if it cannot be opened or is no regular file
+    /// errors   IoError if it cannot be opened or is not a regular file
     explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
@@ -10663,7 +10822,7 @@ public:
     int descriptor() const noexcept { return file_; }
 
     /// Fills `to` with the bytes from `offset` on.
-    /// errors   IoError if the system refuses, or the file has become shorter
+    /// errors   IoError if a system call fails or the file has become shorter
     template <class Files = PosixFiles>
     void read(std::uint64_t offset, std::span<std::byte> to) const {
         while (!to.empty()) {
@@ -10676,9 +10835,9 @@ public:
         }
     }
 
-    /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
-    /// requires   that nobody makes the file shorter as long as they are used
-    /// errors   IoError if the system refuses
+    /// Maps n bytes from `offset` on, copy-on-write: they are read on access, and writes do not change the file.
+    /// requires   the file is not truncated while they are in use
+    /// errors   IoError if a system call fails
     std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const;
 
 private:
@@ -10687,11 +10846,11 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// All bytes of a file.
+/// Reads a whole file.
 Buffer<std::byte> read_file(std::string const& path);
 
-/// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
-/// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
+/// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
@@ -10709,7 +10868,7 @@ public:
         if (!part_.empty()) Files::unlink(part_.c_str());
     }
 
-    /// errors   IoError if the system refuses
+    /// errors   IoError if a system call fails
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
             ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
@@ -10719,7 +10878,8 @@ public:
         }
     }
 
-    /// errors   IoError if the system refuses: the old file is there then; or the new one, if only the flush of its folder has failed
+    /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
+    ///          of its folder failed
     void commit() {
         std::size_t const slash = path_.rfind('/');
         std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
@@ -10749,7 +10909,7 @@ private:
     int file_ = -1;
 };
 
-/// Writes all of a file, or nothing.
+/// Writes a whole file atomically.
 void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail
@@ -10784,7 +10944,7 @@ ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int
 
 ROWAN_FUNCTION InputFile::InputFile(std::string path)
     : path_(std::move(path)),
-      // not to wait for the other end of a pipe, before that is refused
+      // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     if (file_ < 0) throw_io("open", path_);
     struct stat about {};
@@ -10825,11 +10985,11 @@ ROWAN_FUNCTION void write_file(std::string const& path, std::span<std::byte cons
 
 #endif
 
-// rowan/io/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
+// rowan/io/detail/file_reader.hpp: FileReader, a bounds-checked reader of a file, with the interface of ByteReader.
 
 namespace rowan::inline v0::detail {
 
-/// A place in a file. Whatever is read is compared first with the bytes that are left, and goes straight to where it is wanted.
+/// A position in a file. Reads are bounds-checked first and go directly into their destination.
 class FileReader {
 public:
     explicit FileReader(InputFile const& file) : FileReader(file, 0, file.size()) {}
@@ -10839,7 +10999,7 @@ public:
     std::uint64_t position() const noexcept { return at_; }
     std::uint64_t left() const noexcept { return end_ - at_; }
 
-    /// Leaves out the next n bytes.
+    /// Skips the next n bytes.
     void skip(char const* field, std::uint64_t n) {
         check_left(field, n, left(), at_);
         at_ += n;
@@ -10856,7 +11016,7 @@ public:
         return x;
     }
 
-    /// errors   FormatError unless all was read
+    /// errors   FormatError unless all bytes were read
     void expect_end(char const* field) const { check_end(field, left(), at_); }
 
 private:
@@ -10887,7 +11047,7 @@ ROWAN_FUNCTION void FileReader::read(char const* field, std::span<std::byte> to)
 
 namespace rowan::inline v0 {
 
-/// What a .npy file says of its array.
+/// The header of a .npy file.
 struct NpyHeader {
     std::string type;  ///< as NumPy spells it: "<f4", "|b1"
     bool fortran_order = false;
@@ -10899,13 +11059,13 @@ struct NpyHeader {
 namespace detail {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
-inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's own
+inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's limit
 
-/// Takes the text apart, which begins at `offset` in the file.
-/// errors   FormatError if it is not what NumPy writes
+/// Parses the text of a header, which begins at `offset` in the file.
+/// errors   FormatError if it is not in the form that NumPy writes
 NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
-/// Reads up to where the elements begin.
+/// Reads everything before the elements.
 template <class Reader>
 NpyHeader read_npy_header(Reader& in) {
     std::array<char, 6> magic;
@@ -10934,7 +11094,8 @@ NpyHeader read_npy_header(Reader& in) {
     return parse_npy_header(text, begin);
 }
 
-/// The bytes before the elements, as NumPy writes them: room for the first dim to grow in place, elements from a multiple of 64 on.
+/// The bytes before the elements, as NumPy writes them: padded so that the first dim can grow in place and the elements
+/// begin at a multiple of 64.
 template <class Shape>
 std::string npy_header_text(std::string_view type, Shape const& shape) {
     std::string dims;
@@ -10963,7 +11124,7 @@ std::string npy_header_text(std::string_view type, Shape const& shape) {
 
 namespace rowan::inline v0::detail {
 
-/// Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+/// Parses only the Python that NumPy writes: a dictionary of a string, a bool and a tuple of integers.
 class NpyParser {
 public:
     NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
@@ -10988,7 +11149,7 @@ private:
     std::vector<std::size_t> tuple();
 
     std::string_view text_;
-    std::uint64_t offset_;  // where the text begins in the file
+    std::uint64_t offset_;  // position of the text in the file
     std::size_t at_ = 0;
 };
 
@@ -11085,7 +11246,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         at_ += length;
         dims.push_back(dim);
         if (!accept(',')) {
-            if (dims.size() == 1) fail("','");  // (3) is a number
+            if (dims.size() == 1) fail("','");  // in Python, (3) is a number
             take(')');
             break;
         }
@@ -11101,12 +11262,12 @@ ROWAN_FUNCTION NpyHeader parse_npy_header(std::string_view text, std::uint64_t o
 
 #endif
 
-// rowan/io/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
+// rowan/io/detail/read_elements.hpp: read_elements, from a ByteReader or a FileReader into a tensor.
 
 namespace rowan::inline v0::detail {
 
-/// Fills `to` with the next elements. A bool that is neither 0 nor 1 would be no bool at all.
-/// errors   FormatError if fewer bytes are left, or a truth value is none
+/// Fills `to` with the next elements.
+/// errors   FormatError if fewer bytes are left, or a bool is neither 0 nor 1
 template <class T, class Reader>
 void read_elements(Reader& in, char const* field, std::span<T> to) {
     std::uint64_t const begin = in.position();
@@ -11121,8 +11282,8 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
     }
 }
 
-/// How many bytes the elements of a shape have that came from outside. No more are there than `left`.
-/// errors   FormatError if the shape needs more, or has more dims than a tensor can
+/// The size in bytes of the elements of an untrusted shape.
+/// errors   FormatError if it exceeds `left`, or the shape has more dims than a tensor can have
 template <class T, class Shape>
 std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape const& shape, std::uint64_t left) {
     if (shape.size() > Tensor<T>::max_rank) {
@@ -11143,13 +11304,13 @@ std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape con
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/io/npy.hpp: load_npy and save_npy, tensors in NumPy's files.
+// rowan/io/npy.hpp: load_npy and save_npy, tensors in NumPy's .npy files.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// "<f4". An element type that NumPy has not is so many bytes to it, as are those of the package ml_dtypes.
+/// "<f4". Element types that NumPy does not have are void of their size, as are those of the package ml_dtypes: "<V2".
 template <class T>
 std::string npy_type() {
     constexpr char kind = std::is_same_v<T, bool>                                              ? 'b'
@@ -11161,7 +11322,7 @@ std::string npy_type() {
     return std::string(one_byte ? "|" : "<") + kind + std::to_string(sizeof(T));
 }
 
-/// A byte has no order, nor has what is bytes only: '<' and '|' mean the same then.
+/// Single bytes and void have no byte order: '<' and '|' are then equivalent.
 template <class T>
 bool is_npy_type(std::string const& found) {
     std::string const own = npy_type<T>();
@@ -11170,7 +11331,8 @@ bool is_npy_type(std::string const& found) {
     return no_order && (found[0] == '<' || found[0] == '|') && found.substr(1) == own.substr(1);
 }
 
-/// Elements in Fortran's order, the first index running fastest, put where they belong; through 256 KiB of memory.
+/// Reads elements in Fortran order (column-major, the first index varies fastest) into the row-major `to`, through a
+/// buffer of 256 KiB.
 template <class T, class Reader>
 void read_fortran_order(Reader& in, Tensor<T>& to) {
     auto const& shape = to.shape();
@@ -11212,17 +11374,19 @@ Tensor<T> read_npy(Reader& in) {
 
 }  // namespace detail
 
-/// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
-/// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
+/// The header of the .npy file at `path`, for any element type. The elements are not read.
+/// errors   IoError if it cannot be read; FormatError if its header is damaged or describes a structured type
 /// cost     one read of the header
 NpyHeader describe_npy(std::string const& path);
 
-/// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
-/// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
-/// shapes   that of the file
-/// errors   IoError if the file cannot be read; TypeError if its elements are no T, or are big-endian; FormatError if anything else is not
-///          as the format has it: a byte too few or too many, a truth value other than 0 and 1, more than 8 dims
-/// cost     elements in C's order are read straight into the tensor; nothing is allocated that the file has not the bytes for
+/// Reads a tensor from a .npy file of version 1, 2 or 3, in C or Fortran order. bfloat16 and user-defined types, which
+/// NumPy does not have, are stored as by ml_dtypes: as void of their size, such as `<V2`, which Python converts with
+/// `.view(ml_dtypes.bfloat16)`.
+/// shapes   as in the file
+/// errors   IoError if the file cannot be read; TypeError if its elements are not T or are big-endian; FormatError if
+///          the file violates the format in any other way: missing or extra bytes, a bool other than 0 and 1, more than
+///          8 dims
+/// cost     elements in C order are read directly into the tensor; nothing is allocated for elements that are missing
 template <class T>
 Tensor<T> load_npy(std::string const& path) {
     detail::InputFile const file(path);
@@ -11230,7 +11394,7 @@ Tensor<T> load_npy(std::string const& path) {
     return detail::read_npy<T>(in);
 }
 
-/// As load_npy, for a file that lies in memory.
+/// As load_npy, for a file in memory.
 template <class T>
 Tensor<T> from_npy(std::span<std::byte const> bytes) {
     detail::ByteReader in(bytes);
@@ -11251,9 +11415,9 @@ std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
     return bytes;
 }
 
-/// Writes them to a file, which is there as a whole or stays as it was.
+/// Writes a tensor to a .npy file, atomically: the file is written completely or stays unchanged.
 /// shapes   any
-/// errors   IoError if it cannot be written
+/// errors   IoError if the file cannot be written
 /// cost     one write of the elements, which are not copied
 template <class T>
 void save_npy(std::string const& path, Tensor<T> const& tensor) {
@@ -11282,22 +11446,22 @@ ROWAN_FUNCTION NpyHeader describe_npy(std::string const& path) {
 
 #endif
 
-// rowan/io/npy_folder.hpp: NpyFolder, tensors by name in a folder, which is what NumPy's .npz holds.
+// rowan/io/npy_folder.hpp: NpyFolder, named tensors in a folder, the contents of NumPy's .npz.
 
 namespace rowan::inline v0 {
 
-/// A tensor of any element type that is to be written.
-/// requires   as a parameter only: it refers to the tensor's elements
+/// A non-owning reference to a tensor of any element type, to be written.
+/// requires   the tensor outlives it; use it only as a parameter
 class NpyArray {
 public:
-    /// An alias of the tensor.
+    /// Refers to the elements of `tensor`.
     template <class T>
     NpyArray(Tensor<T> const& tensor)
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }  ///< what stands before the elements in a file
-    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< as they are in memory
+    std::string const& header() const noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< the elements in memory
 
 private:
     std::string header_;
@@ -11306,33 +11470,35 @@ private:
 
 namespace detail {
 
-/// errors   Error unless `name`.npy can be a file of a folder
+/// errors   Error unless `name`.npy is a valid file name
 void check_npy_name(std::string const& name);
 
-/// Makes sure that what was renamed in the folder of `path` stays so.
+/// Flushes the folder of `path` (fsync), so that a rename in it is durable.
 void sync_folder_of(std::string const& path);
 
 }  // namespace detail
 
-/// A folder with a file for each tensor, `name.npy`, as `unzip` makes of an .npz.
+/// A folder with one file per tensor, `name.npy`, such as `unzip` makes from an .npz.
 class NpyFolder {
 public:
-    /// Looks at the names. The files are read when they are asked for.
-    /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
-    /// cost     O(names * log names), and one question to the system for each
+    /// Lists the names. The files are read on demand.
+    /// errors   IoError if there is no such folder; FormatError if it contains anything but regular files whose names
+    ///          end with .npy
+    /// cost     O(names * log names), and one stat per name
     explicit NpyFolder(std::string path);
 
-    /// In ascending order.
+    /// The names of the tensors, ascending.
     std::vector<std::string> const& names() const noexcept { return names_; }
 
-    /// The tensor of that name.
-    /// errors   Error if there is none; those of load_npy
+    /// Loads the tensor of that name.
+    /// errors   Error if there is no tensor of that name; those of load_npy
     /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
         return load_npy<T>(file(name));
     }
 
+    /// The header of the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of describe_npy
     /// cost     as describe_npy
     NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
@@ -11344,10 +11510,10 @@ private:
     std::vector<std::string> names_;
 };
 
-/// Writes tensors, of different element types if need be, to a new folder: `save_npy_folder("model", {{"table", table}, {"ids", ids}})`.
-/// The folder is there as a whole or not at all.
-/// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
-///          something in it, or the system refuses
+/// Writes tensors of any element types to a new folder: `save_npy_folder("model", {{"table", table}, {"ids", ids}})`.
+/// The folder is created atomically, with all of its files or not at all.
+/// errors   Error if a name is empty, longer than 200 bytes, or contains a slash or NUL; IoError if `path` is a folder
+///          that is not empty, or a system call fails
 /// cost     one write of the elements, which are not copied
 void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays);
 
@@ -11440,12 +11606,12 @@ ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::strin
 
 #endif
 
-// rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
+// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
 
 /// Layers: functions that add operators and parameters to a net.
 namespace rowan::inline v0::layer {
 
-/// A variable of a scope. A copy is the same variable.
+/// A reference to a variable of a scope. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Var {
     static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
@@ -11453,22 +11619,23 @@ class Var {
 public:
     using value_type = T;
 
-    /// The layer that a variable is.
+    /// Refers to `variable`, which must have elements of T.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
-    Variable* operator->() const noexcept { return variable_; }  ///< its variable
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
 
-/// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
+/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
-/// shapes   those of the operator
-/// errors   what the operator's infer says of inputs that do not fit
-/// cost     an operator in the net; when that runs, what its `run` costs
+/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
+/// when the net runs.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs that do not match
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
@@ -11480,7 +11647,7 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
         return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
     };
     if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // of any number of inputs
+        return add(d::type_list<First>{});  // variadic
     } else {
         return add(d::type_list<T...>{});
     }
@@ -11488,7 +11655,7 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/functions.hpp: functions of one number: the standard library's, or those that stand beside an own type.
+// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
 
 namespace rowan::inline v0::detail {
 
@@ -11521,7 +11688,7 @@ ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
+// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
 
 namespace rowan::inline v0::detail {
 
@@ -11534,16 +11701,16 @@ struct lane_of<xsimd::batch<S, A>> {
     using type = S;
 };
 
-/// Numbers that exp needs of a floating-point type.
+/// The constants of exp for a floating-point type.
 template <class S>
 struct exp_traits;
 template <>
 struct exp_traits<float> {
     using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial: 5e-9 on [-log(2)/2, log(2)/2]
-    static constexpr double log2_high = 0x1.63p-1;  // log(2) in two parts, the first exact for all n here
+    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
     static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
-    static constexpr double least = -87.0, greatest = 88.0;  // 2^n stays normal between them
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
 };
 template <>
 struct exp_traits<double> {
@@ -11554,21 +11721,21 @@ struct exp_traits<double> {
     static constexpr double least = -708.0, greatest = 709.0;
 };
 
-/// 2^n for a whole number n of the type's range of normal numbers.
+/// 2^n for an integer n, where 2^n is a normal number.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V power_of_two(V const& n) {
     using S = typename lane_of<V>::type;
     using B = typename exp_traits<S>::bits;
     constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    // n + bias stands in the low bits of n + bias + 2^mantissa
+    // The low bits of n + bias + 2^mantissa are n + bias.
     V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
                                       static_cast<double>(B{1} << mantissa));
     if constexpr (is_batch<V>) {
         using Bits = xsimd::batch<B, typename V::arch_type>;
         auto const bits = detail::bit_cast<Bits>(shifted);
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
         if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
             return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
         } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
@@ -11581,15 +11748,15 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
-/// exp(x) = scale + tail with scale a power of two: exp(x) - 1 = (scale - 1) + tail then loses nothing for small x. Arguments
-/// beyond what the type holds count as the last one that it does; NaN stays.
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
     x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
-    // the nearest whole number, by a sum that leaves no bits for a fraction
+    // Adding and subtracting this number rounds to the nearest integer.
     constexpr double round =
         3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
     V const n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
@@ -11603,7 +11770,8 @@ ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
     tail = product(scale, product(p, r));
 }
 
-/// exp(x), relative error 1e-7 for float and 2e-16 for double; never 0 or infinite. Own number types bring their own exp.
+/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
+/// use std::exp or an `exp` that ADL finds.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential(V const& x) {
@@ -11624,7 +11792,7 @@ ROWAN_HD_INLINE V logistic(V const& x) {
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
-/// tanh(x) = -t / (t + 2) for t = exp(-2x) - 1, of |x|, with the sign of x.
+/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
@@ -11644,11 +11812,11 @@ ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
 
 namespace rowan::inline v0::detail {
 
-/// The tensor is flat and has one element for each row of the matrix.
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
 template <class T, class D>
 void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
     check_rank(field, x, 1);
@@ -11657,7 +11825,7 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
                      std::to_string(rows).append(", the number of rows"));
 }
 
-/// The largest of n > 0 numbers; NaNs do not count, but where they come first.
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
 S largest(std::size_t n, T const* x) {
     std::array<S, 16> most;
@@ -11670,7 +11838,7 @@ S largest(std::size_t n, T const* x) {
     return most[0];
 }
 
-/// exp(x) for x <= 0, and 0 where it is below what normal numbers hold.
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
@@ -11682,7 +11850,7 @@ ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
     }
 }
 
-/// Writes exp(x - greatest) and returns the sum of these.
+/// Writes exp(x - greatest) and returns the sum of the results.
 template <class S, class T>
 S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
     map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
@@ -11695,19 +11863,19 @@ void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
 }
 
-/// Of a row nobody wants more than its softmax.
+/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
     template <class S>
     ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
 };
 
-/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/op/detail/matrix_rows.hpp.
+/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
 template <class D>
 struct MatrixRows;
 
 template <>
 struct MatrixRows<Cpu> {
-    /// Writes the softmax of n rows, and calls loss(row, the largest number, the sum of the exponentials) for each.
+    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
     template <class T, class Loss>
     static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
         using S = sum_t<T>;
@@ -11723,7 +11891,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// to = y · (g - the sum of y · g)
+    /// to = y · (g - Σ y · g)
     template <class T>
     static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
@@ -11741,7 +11909,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// to = p · grad(row), where the label is (p - 1) · grad(row).
+    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
     template <class T, class I, class Grads>
     static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
                            T* to) {
@@ -11758,7 +11926,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// sums[row] = 0 - the sum of term(at), at = row · classes + column.
+    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
     template <class S, class Term>
     static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
@@ -11774,13 +11942,13 @@ struct MatrixRows<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/accuracy.hpp: accuracy, how many rows have their largest number where the label is.
+// rowan/op/accuracy.hpp: accuracy, the fraction of rows whose largest element is at the label.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is number k the largest of n, and the first of those that are? A NaN is neither larger nor smaller, so none is.
+/// Whether element k is the first maximum of n elements; false if any element is NaN.
 template <class S, class T>
 bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     auto const most = load<S>(x + k);
@@ -11790,7 +11958,7 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
-/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
+/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
 template <class D>
 struct CorrectShare;
 
@@ -11813,10 +11981,10 @@ struct CorrectShare<Cpu> {
 
 }  // namespace detail
 
-/// The share of rows of x whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. A row with a NaN
-/// is wrong.
+/// The fraction of the rows of x whose argmax equals the label; ties go to the first of equal elements. 0 if x has no
+/// rows. A row that contains a NaN counts as wrong.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     at most one read of x
 template <class T, id_type I, device D>
 Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {
@@ -11858,15 +12026,15 @@ struct accuracy_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/accuracy.hpp: layer::accuracy, the share of rows that are classified right.
+// rowan/layer/accuracy.hpp: layer::accuracy, the fraction of correctly classified rows.
 
 namespace rowan::inline v0::layer {
 
-/// The share of rows whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. It is to be asked for,
-/// with infer, and has no gradient.
+/// The fraction of rows whose largest element, the first of equal ones, is at the index in label; 0 if there are no
+/// rows. It is meant for infer and has no gradient.
 /// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
-///          [0, classes)
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+///          label is not in [0, classes)
 /// cost     as rowan::accuracy, when the net runs
 template <class T, id_type I, class Device>
 Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {
@@ -11875,11 +12043,11 @@ Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& labe
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/array.hpp: Array, a TensorArray that a net computes with, and the layers that read and write it.
+// rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
 
 namespace rowan::inline v0::layer {
 
-/// A variable that holds a TensorArray<T>. A copy is the same variable.
+/// A reference to a variable that holds a TensorArray<T>. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Array {
     static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
@@ -11887,17 +12055,17 @@ class Array {
 public:
     using value_type = T;
 
-    /// The array that is in a variable.
+    /// Refers to `variable`, which must hold a TensorArray<T>.
     explicit Array(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
-    Variable* operator->() const noexcept { return variable_; }  ///< its variable
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
 
-/// An array without slots, whose slots are to have these dims and levels.
+/// Creates an array without slots. Slots written later must have these dims and levels.
 ///     auto outputs = layer::create_array<float>({UNK, 64});
 /// shapes   slots of slot_dims
 /// errors   none
@@ -11908,21 +12076,23 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
     return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
-/// Slot `index` of the array.
-/// shapes   index [1] -> that of the slot
-/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index has not one element
-/// cost     O(1), and on a device a wait for the index: an alias of the slot
+/// Returns slot `index` of the array.
+/// shapes   index [1] -> the shape of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index does
+///          not have exactly one element
+/// cost     O(1): the result is an alias of the slot; on a device, a synchronization to read the index
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using kernels = rowan::detail::array_kernels<T, Device>;
     return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
 }
 
-/// The array with x in slot `index`; it grows as needed.
-/// shapes   index [1], x as the slots
-/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative,
-///          ShapeError if it has not one element
-/// cost     O(1), and on a device a wait for the index, where nothing else reads the array before, else O(slots): elements are never copied
+/// Returns the array with x in slot `index`; it grows as needed.
+/// shapes   index [1], x of the slots' shape
+/// errors   ShapeError if dims or levels of x differ from those of the slots; when the net runs, IndexError if index is
+///          negative, ShapeError if it does not have exactly one element
+/// cost     O(1) if no other operator reads the previous array later, else O(slots); elements are never copied; on a
+///          device, a synchronization to read the index
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
@@ -11940,9 +12110,9 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
 }
 
-/// All slots as one tensor. See TensorArray::stack.
+/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
 /// shapes   n slots [...] -> [n, ...]
-/// errors   when the net runs, IndexError if a slot was never written, ShapeError if shapes differ
+/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
 /// cost     one read and one write of every element
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
@@ -11951,7 +12121,7 @@ Var<T, Device> stack(Array<T, Device> const& array) {
     return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
 }
 
-/// The parts of a tensor along its first dim. See TensorArray::unstack.
+/// Splits a tensor along its first dim into slots, see TensorArray::unstack.
 /// shapes   x [n, ...] -> n slots [...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read and one write of every element
@@ -11963,7 +12133,7 @@ Array<T, Device> unstack(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/cast.hpp: cast, the elements of a tensor in another type.
+// rowan/op/cast.hpp: cast, a tensor converted to another element type.
 
 namespace rowan::inline v0 {
 
@@ -11973,22 +12143,22 @@ struct cast_family {
     static constexpr std::string_view name = "cast_";
 };
 
-/// Can numbers of one sum be made of those of the other?
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
 template <class To, class From>
 concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
 
-/// Elements with fractions whose whole part To may not hold.
+/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
 template <class To, class From>
 inline constexpr bool cast_may_fail =
     std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
 
-/// The least number of an integer type, and the power of two after the greatest one, as fractions.
+/// The least value of an integer type I and the power of two above its greatest value, converted to S.
 template <class I, class S>
 inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
 template <class I, class S>
 inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
 
-/// Does To hold the whole part of x? Not of a NaN.
+/// Whether To can represent trunc(x); false for NaN.
 template <class To, class S>
 ROWAN_HD bool holds_whole_part(S x) {
     using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
@@ -12020,7 +12190,8 @@ template <class To, class From>
                      std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
 }
 
-/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/op/cast.hpp.
+/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
+/// rowan/thrust/op/cast.hpp.
 template <class D>
 struct CastCheck;
 
@@ -12044,11 +12215,13 @@ struct CastCheck<Cpu> {
 
 }  // namespace detail
 
-/// The elements of x as `To`, through the sums of both types: of fractions integers keep the whole part, integers that do not fit wrap
-/// around, as bool everything but 0 is true.
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if a NaN, or a number beyond what they hold, is to become an integer
-/// cost     one read of x, two where it may throw, and one write of the result; where it may throw a device is waited for
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
 template <class To, class From, device D>
 Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
     static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
@@ -12064,7 +12237,8 @@ Tensor<To, Device> cast(Tensor<From, Device> const& x) {
     return cast<To>(Device{}, x);
 }
 
-/// Casts the gradient back to the type of x, which must have fractions. Of x only the type and shape are used.
+/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
+/// are used.
 struct cast_grad_op {
     static constexpr std::string_view name = "cast_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -12089,7 +12263,7 @@ struct cast_grad_op {
     }
 };
 
-/// The type of the result is that of the operator: cast_f32 and so on.
+/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
@@ -12110,14 +12284,15 @@ struct cast_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/cast.hpp: layer::cast, the elements of a value in another type.
+// rowan/layer/cast.hpp: layer::cast, conversion to another element type.
 
 namespace rowan::inline v0::layer {
 
-/// The elements of x as `To`, see rowan::cast. The gradient is cast back; integers have none.
+/// Converts the elements of x to `To`, see rowan::cast. The gradient is converted back; integers have no gradient.
 ///     auto weight = layer::cast<float>(counts);
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// errors   when the net runs, ValueError if To is an integer type and a floating-point element is NaN or out of its
+///          range
 /// cost     as rowan::cast, when the net runs
 template <class To, class From, class Device>
 Var<To, Device> cast(Var<From, Device> const& x) {
@@ -12126,13 +12301,13 @@ Var<To, Device> cast(Var<From, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/compare.hpp: comparisons of two tensors, and what is made of truth values.
+// rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Elements are compared as dtype<T>::sum.
+/// Compares elements as dtype<T>::sum.
 template <class Op, class T>
 struct CompareElement {
     T const *x, *y;
@@ -12151,7 +12326,7 @@ struct NotElement {
     ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
 };
 
-/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/op/compare.hpp.
+/// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
 template <class D>
 struct AnyElement;
 
@@ -12162,7 +12337,7 @@ struct AnyElement<Cpu> {
     }
 };
 
-/// What comparisons have in common.
+/// Base of the binary operators that return a bool tensor.
 template <class Op>
 struct compare_op {
     using inputs = slots<slot::x, slot::y>;
@@ -12188,12 +12363,12 @@ struct compare_op {
 
 }  // namespace detail
 
-/// x < y, element by element; false beside a NaN.
+/// x < y element-wise; false where either is NaN.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
-    /// Is a less than b?
+    /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -12201,10 +12376,10 @@ struct less_op : detail::compare_op<less_op> {
     }
 };
 
-/// x <= y, likewise.
+/// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
-    /// Is a at most b?
+    /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -12212,10 +12387,10 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     }
 };
 
-/// x == y, likewise.
+/// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
-    /// Are both equal?
+    /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -12223,10 +12398,10 @@ struct equal_op : detail::compare_op<equal_op> {
     }
 };
 
-/// Are both true? Of truth values.
+/// x && y element-wise, for bool tensors.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
-    /// Are both true?
+    /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -12234,10 +12409,10 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     }
 };
 
-/// Is one of both true?
+/// x || y element-wise, for bool tensors.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
-    /// Is one of both true?
+    /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -12245,7 +12420,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     }
 };
 
-/// Is it false?
+/// !x element-wise, for bool tensors.
 struct logical_not_op {
     static constexpr std::string_view name = "logical_not";
     using inputs = slots<slot::x>;
@@ -12264,7 +12439,7 @@ struct logical_not_op {
     }
 };
 
-/// Is any element true? Of none, none is.
+/// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
 struct any_op {
     static constexpr std::string_view name = "any";
@@ -12289,11 +12464,11 @@ struct any_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/compare.hpp: layers that compare element by element, such as the condition of a loop.
+// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
 
 namespace rowan::inline v0::layer {
 
-/// x < y and so on, element by element; false beside a NaN.
+/// x < y, element-wise; false if x or y is NaN.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result, when the net runs
@@ -12322,10 +12497,10 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<equal_op>({}, x, y);
 }
 
-/// The same with one number for all elements.
+/// The same with a scalar y.
 /// shapes   x [...] -> [...]
-/// errors   ValueError when the net runs if T is an integer type and y no number that it holds
-/// cost     as with two values, and one write of a value like x
+/// errors   when the net runs, ValueError if T is an integer type that cannot represent y
+/// cost     as with two values, plus one write of a value of the shape of x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
     return less(x, apply<full_like_op>({y}, x));
@@ -12351,23 +12526,23 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
     return equal(x, apply<full_like_op>({y}, x));
 }
 
-/// Are both true? As layer::less, of truth values.
+/// x && y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_and_op>({}, x, y);
 }
-/// Is one of both true? As layer::less, of truth values.
+/// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_or_op>({}, x, y);
 }
-/// Is it false? As layer::less, of truth values.
+/// !x, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
 }
 
-/// Is any element true?
+/// Whether any element is true; false if x is empty.
 /// shapes   x [...] -> [1]
 /// errors   none
 /// cost     at most one read of x, when the net runs
@@ -12378,13 +12553,14 @@ Var<bool, Device> any(Var<bool, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/concat.hpp: concat, tensors put together along one axis.
+// rowan/op/concat.hpp: concat, tensors concatenated along one axis.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
+/// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
+/// from the first dim.
 template <class T, class D>
 std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
     check_some(x.size());
@@ -12404,12 +12580,13 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
 
 }  // namespace detail
 
-/// The tensors one after the other along an axis. Axis -1 is the last one.
+/// Concatenates tensors along an axis, in order. Axis -1 is the last one.
 ///
 ///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
 ///
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if there are none, or if ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if the axis is
+///          out of range
 /// cost     one read and one write of every element
 template <class T, device D>
 Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
@@ -12439,7 +12616,7 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// The slot `x` holds all tensors, as a std::vector.
+/// See concat. The slot `x` holds all tensors as a std::vector.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;
@@ -12447,7 +12624,7 @@ struct concat_op {
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::int64_t axis = 0;  ///< negative ones count from the end
+        std::int64_t axis = 0;  ///< negative values count from the end
 
         static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
     };
@@ -12478,7 +12655,7 @@ struct concat_op {
     }
 };
 
-/// Cuts the gradient of the result into those of the tensors.
+/// Splits the gradient of the result into the gradients of the inputs.
 struct concat_grad_op {
     static constexpr std::string_view name = "concat_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -12495,7 +12672,8 @@ struct concat_grad_op {
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x are no tensors that can be joined, or out_grad has not the shape of what they give
+    /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
+    ///          result; ValueError if the axis is out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
                                          attributes const& a) {
@@ -12516,14 +12694,15 @@ struct concat_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/concat.hpp: layer::concat, values put together along one axis.
+// rowan/layer/concat.hpp: layer::concat, concatenation along an axis.
 
 namespace rowan::inline v0::layer {
 
-/// The values one after the other along an axis; axis -1 is the last one.
+/// Concatenates values along an axis; a negative axis counts from the end.
 ///     auto both = layer::concat({a, b}, 1);
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, but along axis 0 without
-/// errors   ShapeError if there are none, or ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, or without levels along axis 0
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
+///          such axis
 /// cost     as rowan::concat, when the net runs
 template <class T, class Device>
 Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {
@@ -12538,16 +12717,16 @@ Var<T, Device> concat(std::initializer_list<Var<T, Device>> x, std::int64_t axis
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/data.hpp: layer::data, a variable that is fed.
+// rowan/layer/data.hpp: layer::data, an input variable of a net.
 
 namespace rowan::inline v0::layer {
 
-/// A variable of the default scope that every batch brings under this name. For a net on a device a batch may bring tensors of the host,
-/// which are copied.
+/// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
+/// batch may contain host tensors, which are copied to the device.
 ///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
-/// shapes   [dims...], UNK where batches differ
-/// errors   GraphError if the scope has that name already
-/// cost     none: a batch's value is an alias; one of the host for a device is copied
+/// shapes   [dims...], UNK for dims that vary from batch to batch
+/// errors   GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);
@@ -12563,34 +12742,35 @@ ROWAN_TEMPLATE(Var<bool> data<bool, Cpu>(std::string const&, Dims const&, std::s
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
+// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
 
 namespace rowan::inline v0::detail {
 
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
 ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31);
 }
 
-/// Number i, from 1 on, of the splitmix64 sequence that begins at the seed.
+/// Number i, counted from 1, of the splitmix64 sequence with this seed.
 ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
     return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
 }
 
-/// Number i, from 0 on, of the sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
     return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
 }
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
+// rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 
 namespace rowan::inline v0::detail {
 
-/// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
+/// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
 Scope& outermost_scope();
 
 void check_known(Dims const& dims);
@@ -12599,18 +12779,18 @@ void check_known(Dims const& dims);
 
 namespace rowan::inline v0::layer {
 
-/// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
+/// Uniform initialization of a parameter: element i is low + (high - low) · uniform(seed, i), uniform being in [0, 1).
 struct Uniform {
-    double low = 0;   ///< the least
-    double high = 0;  ///< the bound of the greatest
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
 };
 
-/// All elements alike.
+/// Initializes all elements to `value`.
 /// errors   none
 /// cost     none
 inline Uniform constant(double value) { return {value, value}; }
 
-/// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+/// Uniform within ±√(6 / (inputs + outputs)) (Glorot and Bengio 2010).
 /// errors   none
 /// cost     none
 inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
@@ -12618,9 +12798,9 @@ inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     return {-bound, bound};
 }
 
-/// First values of a parameter of these dims, made on the host.
+/// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
 /// errors   ShapeError if a dim is UNK
-/// cost     none yet: one write of the elements when training begins, and a copy to a device
+/// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     rowan::detail::check_known(dims);
@@ -12641,10 +12821,10 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     };
 }
 
-/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
-/// seed that follows from its place in the net.
+/// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
+/// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope has that name already
+/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope already has that name
 /// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {
@@ -12683,7 +12863,7 @@ ROWAN_FUNCTION void check_known(Dims const& dims) {
 
 #endif
 
-// rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
+// rowan/op/dropout.hpp: dropout, which sets random elements to 0 in training.
 
 namespace rowan::inline v0 {
 
@@ -12697,7 +12877,7 @@ constexpr void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
-/// A seed that the host knows, and one in the memory of a device.
+/// A seed in host memory, and a seed in device memory.
 struct GivenSeed {
     std::uint64_t seed;
     ROWAN_HD std::uint64_t operator()() const { return seed; }
@@ -12707,7 +12887,7 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// x · factor, or 0
+/// x · factor if kept, else 0
 template <class T>
 ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
     sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
@@ -12767,9 +12947,9 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 
 }  // namespace detail
 
-/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1
-/// where x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
-/// Srivastava et al.: Dropout, 2014.
+/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
+/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
+/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1)
 /// cost     one read of x and one write of both; the same bits for any number of threads
@@ -12780,7 +12960,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
     return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
 }
 
-/// The gradient of x: in training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
 /// shapes   mask [...], out_grad [...] -> [...]
 /// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
 /// cost     one read of both and one write of the result
@@ -12813,7 +12993,7 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
 
 namespace detail {
 
-/// A seed is one number, or none where nothing is trained.
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
 constexpr void check_seed(char const* field, VarSpec const& seed) {
     spec::dense(field, seed);
     spec::rank(field, seed, 1, "1");
@@ -12831,7 +13011,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 
 struct dropout_grad_op;
 
-/// See dropout. The slot `seed` holds the seed, or no element where nothing is trained; `saved` holds the mask.
+/// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op {
     static constexpr std::string_view name = "dropout";
@@ -12840,7 +13020,7 @@ struct dropout_op {
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double probability = 0.5;  ///< with which an element becomes 0
+        double probability = 0.5;  ///< of setting an element to 0
 
         static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
     };
@@ -12892,13 +13072,13 @@ struct dropout_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/dropout.hpp: layer::dropout, which while a net is trained puts 0 in place of elements chosen by chance.
+// rowan/layer/dropout.hpp: layer::dropout, sets random elements to 0 during training.
 
 namespace rowan::inline v0::layer {
 
-/// A seed that train sets for every batch, and which is empty everywhere else.
+/// Creates a seed variable. train sets it for every batch; otherwise it is empty.
 /// errors   none
-/// cost     a variable in the net
+/// cost     one variable in the net
 template <class Device = Cpu>
 Variable& new_seed() {
     Variable& seed = rowan::detail::outermost_scope().new_var("", tensor_spec<std::int64_t>({UNK}), Role::seed);
@@ -12906,30 +13086,31 @@ Variable& new_seed() {
     return seed;
 }
 
-/// Within train every element is 0 with the given probability and else x / (1 - probability); everywhere else, such as in infer, the
-/// result is x.
+/// In train, every element is 0 with the given probability, else x / (1 - probability). Elsewhere, such as in infer,
+/// the result is x.
 ///     auto h = layer::dropout(layer::relu(layer::fc(x, {.output_size = 100})), 0.2);
-/// Every batch has another mask. It follows from the seed of train, the number of the batch, counted since the first training where one is
-/// resumed, and the place of the layer in the net, so it is the same for any number of threads. Within a recurrent step each sequence has
-/// one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded Application of Dropout in Recurrent Neural Networks, 2016).
+/// Every batch has a different mask. The mask depends only on train's seed, the number of the batch (a resumed training
+/// continues the count) and the layer's position in the net, so it is the same for any number of threads. In a
+/// recurrent layer, each sequence has one mask for all its steps (Gal and Ghahramani: A Theoretically Grounded
+/// Application of Dropout in Recurrent Neural Networks, 2016).
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError unless probability is in [0, 1)
-/// cost     one read of x, one write of the result and of a mask of bytes
+/// cost     one read of x, one write of the result and of a byte mask
 template <class T, class Device>
 Var<T, Device> dropout(Var<T, Device> const& x, double probability = 0.5) {
     static_cast<void>(dropout_op::infer(x->spec(), tensor_spec<std::int64_t>({UNK}),
-                                        {probability}));  // throws before anything is added
+                                        {probability}));  // throws before the net is changed
     Var<std::int64_t, Device> const seed(new_seed<Device>());
     return apply<dropout_op>({probability}, x, seed);
 }
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/identity.hpp: identity_op, which passes on what it gets: the gradient of a sum.
+// rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 
 namespace rowan::inline v0 {
 
-/// The result is an alias: it sees the same elements, and keeps them alive.
+/// Returns an alias of x: it shares the elements and keeps them alive.
 struct identity_op {
     static constexpr std::string_view name = "identity";
     using inputs = slots<slot::x>;
@@ -12975,13 +13156,13 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
 
 }  // namespace detail
 
-/// The rows of `a` followed by those of `b`: their sum, not merged.
-/// shapes   both of one height and row shape
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`.
+/// shapes   a and b of the same height and row shape
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
 template <class T>
 SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_addable(a, b);
     std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
     rows.insert(rows.end(), b.rows().begin(), b.rows().end());
@@ -12992,7 +13173,7 @@ SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b
     return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
 }
 
-/// The dense sum: a copy of `dense` to which the rows of `g` are added in order.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added in input order.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width)
@@ -13050,7 +13231,7 @@ struct add_formula {
 
 }  // namespace detail
 
-/// x + y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -13065,7 +13246,8 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return add(Device{}, x, y);
 }
 
-/// Two tensors, two SelectedRows, or one of each: a sum is dense if one of the two is. Both get the gradient as it is.
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
+/// both inputs is an alias of the gradient of the result.
 struct add_op {
     static constexpr std::string_view name = "add";
     using inputs = slots<slot::x, slot::y>;
@@ -13102,13 +13284,13 @@ struct add_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
+// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
 
 namespace rowan::inline v0::detail {
 
-/// The passes of a sort by `bits` bits, and the bits of the digit of each.
+/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
 struct Digits {
-    static constexpr unsigned most = 12;  // the counters of one pass stay in the first cache
+    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
 
     unsigned passes;
     unsigned bits;
@@ -13118,8 +13300,8 @@ struct Digits {
     std::size_t count() const { return std::size_t{1} << bits; }
 };
 
-/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each value of a digit.
-/// Returns where the sorted entries are: `from` after an even number of passes, else `to`.
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
+/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
 template <class Entry, class Key>
 Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
     for (unsigned pass = 0; pass < digits.passes; ++pass) {
@@ -13128,7 +13310,7 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
         };
         std::fill_n(next, digits.count(), std::size_t{0});
         for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
-        if (n != 0 && next[digit(*from)] == n) {  // many lookups of one row
+        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
             std::swap(from, to);
             std::copy_n(to, n, from);
             continue;
@@ -13141,7 +13323,7 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
     return from;
 }
 
-/// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
+/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
 template <class Key>
 Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
     std::size_t const samples = std::min(n, 64 * threads);
@@ -13153,10 +13335,10 @@ Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& k
     return first;
 }
 
-/// Sorts `n` entries by the low `bits` bits of key(entry), which has no others. Entry i is `make(i)`; the arrays `a` and `b` need no
-/// contents. Returns where the sorted entries are: a or b.
-/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
-///          each other the entries by ranges of keys, then sort what they got: data goes from core to core only once.
+/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
+/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
+///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
 template <class Entry, class Key, class Make>
 Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
     if (bits == 0 || n == 0) threads = 1;
@@ -13183,23 +13365,24 @@ Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b,
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/row_plan.hpp: RowPlan, the sort behind every function that sums duplicates, done once.
+// rowan/sparse/row_plan.hpp: RowPlan, a reusable sort of lookups by row, for the functions that sum duplicates.
 
 namespace rowan::inline v0 {
 
-/// Which lookups belong to which row. Made once, it serves many values, widths and optimizers.
+/// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
 ///
-///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the rows that occur, ascending
-///                           offsets()   [0 1 2 4]      the lookups of rows()[k] are positions()[offsets()[k] … offsets()[k + 1])
+///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending
+///                           offsets()   [0 1 2 4]      of rows()[k]: elements offsets()[k] … offsets()[k + 1] - 1
 ///                           positions() [3 1 0 2]      in input order within a row
 template <>
 class RowPlan<Cpu> {
 public:
-    /// No rows, height 0.
+    /// A plan without rows, of height 0.
     RowPlan() = default;
 
+    /// The plan of a flat list of rows.
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
-    /// cost     a radix sort of n numbers on the bits that height needs; one block of 24 bytes per row
+    /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
     RowPlan(Cpu exec, Ids<> rows, Height height) {
         if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
         detail::check_ids(exec, "rows", rows, height);
@@ -13207,12 +13390,12 @@ public:
     }
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
-    /// The plan of a gradient's rows; a merged one needs no sort.
+    /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
-    /// cost     as above, O(n) for a merged one
+    /// cost     as above, O(n) for a merged gradient
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
-        static_cast<void>(thread_count(exec));  // refuses what is not one
+        static_cast<void>(thread_count(exec));  // validates exec.threads
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
@@ -13232,17 +13415,17 @@ public:
     }
     ~RowPlan() = default;
 
-    /// How many rows were planned, duplicates counted.
+    /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }  ///< of the table
-    /// Ascending and unique.
+    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+    /// The distinct rows, ascending.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
-    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k].
+    /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
     std::span<std::int64_t const> offsets() const noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
-    /// Of the contributions in the gradient, each row's in input order.
+    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
     std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
 
     void swap(RowPlan& other) noexcept {
@@ -13254,14 +13437,14 @@ public:
     }
 
 private:
-    struct Wide {  // an entry of the sort where height and count do not fit 64 bits together
+    struct Wide {  // an entry of the sort if a row and a position do not fit 64 bits together
         std::uint64_t row;
         std::uint64_t position;
     };
 
     static constexpr std::size_t parallel_from = std::size_t{1} << 15;
 
-    // One block for all: two arrays to sort in, of which one becomes the positions and the other the rows; then the offsets.
+    // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
     void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
         std::size_t const n = ids.size();
         int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
@@ -13294,7 +13477,7 @@ private:
         });
     }
 
-    // Cuts the sorted entries into runs of one row. The entries may lie where their positions go.
+    // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
     template <class Entry, class Row, class Position>
     void split(int threads, Entry const* sorted, Row row, Position position) {
         std::int64_t* const rows = memory_.data() + rows_;
@@ -13341,7 +13524,7 @@ private:
     }
 
     detail::Storage<std::int64_t> memory_;
-    std::size_t rows_ = 0;  // where the rows begin in the memory: 0 or size_; the positions are in the other half
+    std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
     std::size_t count_ = 0;
     std::size_t size_ = 0;
     std::int64_t height_ = 0;
@@ -13356,20 +13539,20 @@ RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
+// rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
 
 namespace rowan::inline v0::detail {
 
-/// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
+/// The division of work: ranges of rows for one thread each, and heavy rows, which all threads sum together.
 struct Shares {
-    Buffer<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> first;  // share k: rows [first[k], first[k + 1]) of the plan
     Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
     Shares(RowPlan<> const& plan, std::size_t threads);
 };
 
-/// The sums of a value's rows by a plan. All memory is allocated here, so that a run cannot fail halfway.
+/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
 template <class T>
 class RowSums {
 public:
@@ -13384,8 +13567,8 @@ public:
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
     }
 
-    /// Calls f(k, sum) once for every row plan.rows()[k], `sum` pointing to its summed elements, on several threads;
-    /// `prefetch(k)` asks for what f(k) will touch.
+    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
+    /// sum. prefetch(k) prefetches the memory that f(k) will access.
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
@@ -13405,7 +13588,7 @@ public:
 
 private:
     static constexpr std::size_t group =
-        block_size * block_size;  // contributions to a heavy row that one thread sums at a time
+        block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
     std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }
@@ -13484,21 +13667,22 @@ ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
 
 #endif
 
-// rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
+// rowan/sparse/merge.hpp: merge, the sum of duplicate rows.
 
 namespace rowan::inline v0 {
 
-/// Gives `out` the rows of a plan, ascending and unique, and the sums of their values, in the memory that `out` has if it suffices.
-/// Contributions to a row are summed in input order in blocks of 64, the block sums likewise, and so on: the same bits for any number
-/// of threads. Sums are formed in dtype<T>::sum and narrowed once.
-/// shapes   plan of n rows, value [n, ...] -> out of as many rows as the plan has different ones
-/// errors   ShapeError if value has another number of rows
+/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`, reusing the memory of `out`
+/// if it suffices. Contributions to a row are summed in input order in blocks of 64, the block sums in blocks of 64,
+/// and so on: bit-identical for any number of threads. Sums are computed in dtype<T>::sum and narrowed once. `value`
+/// may be out.value().
+/// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
+/// errors   ShapeError if value does not have n rows
 /// cost     O(n * width): every contribution read once, every sum written once
 template <class T>
 void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     SelectedRows<T>::check_value(value, plan.size());
-    auto const source = value.share();  // also if value is out's own
+    auto const source = value.share();  // value may be out.value()
     detail::RowSums<T> sums(exec, plan, source);
     std::size_t const width = value.row_size();
     auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
@@ -13514,17 +13698,18 @@ void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Selecte
     detail::SelectedRowsAccess::move_in(out, room, plan.rows());
 }
 
-/// The same for a gradient; one that is merged already is copied.
+/// The same for a gradient; a merged gradient is copied.
 template <class T>
 void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     merge_into(exec, RowPlan<>(exec, g), g.value(), out);
 }
 
-/// The rows of `g`, ascending and unique, duplicates summed in the order that merge_into describes. merge(merge(g)) == merge(g).
-/// shapes   SelectedRows of n rows -> of as many rows as differ, the same height and row shape
-/// errors   ShapeError if somebody changed the first dim of g.value()
-/// cost     a sort of the rows, the result's allocation, and merge_into
+/// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
+/// merge(merge(g)) == merge(g).
+/// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
+/// errors   ShapeError if g.value() does not have n rows
+/// cost     a sort of the rows, one allocation for the result, and merge_into
 template <class T>
 SelectedRows<T> merge(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T> out;
@@ -13570,14 +13755,14 @@ ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, RowPlan<> const&, Tensor<double> 
 
 }  // namespace rowan::inline v0
 
-// rowan/op/clip.hpp: clip, elements cut to an interval.
+// rowan/op/clip.hpp: clip, elements clamped to an interval.
 
 namespace rowan::inline v0 {
 
 /// The settings of clip.
 struct ClipOptions {
-    double min = -1;  ///< what is less becomes this
-    double max = 1;   ///< what is more becomes this
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
 
     static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
 };
@@ -13590,7 +13775,7 @@ inline void check_clip(ClipOptions const& options) {
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
 }
 
-/// x cut to [min, max]
+/// x clamped to [min, max]
 struct clip_formula {
     double min, max;
 
@@ -13602,7 +13787,7 @@ struct clip_formula {
     }
 };
 
-/// g where x is in [min, max], else 0
+/// 0 where x < min or x > max, else g
 struct clip_grad_formula {
     double min, max;
 
@@ -13623,7 +13808,7 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 
 }  // namespace detail
 
-/// Every element cut to [min, max]; NaN stays.
+/// Clamps every element to [min, max]; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
@@ -13633,10 +13818,11 @@ Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}
     return detail::clip_elements(exec, x, options);
 }
 
-/// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
-/// shapes   of n rows -> of as many as differ
-/// errors   ValueError as above, and if 0 is not in [min, max], as rows that are not named stay 0
-/// cost     a merge, one read and one write of its rows
+/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
@@ -13648,7 +13834,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     return merged;
 }
 
-/// The gradient of x: that of the result where x was within the interval, else 0.
+/// The gradient of x: 0 where x < min or x > max, else out_grad.
 /// shapes   x [...], out_grad the same -> the same
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -13679,7 +13865,7 @@ struct clip_grad_op {
     }
 };
 
-/// See clip: one operator for dense and row-sparse values.
+/// See clip; x may be dense or row-sparse.
 struct clip_op {
     static constexpr std::string_view name = "clip";
     using inputs = slots<slot::x>;
@@ -13702,7 +13888,7 @@ struct clip_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/elementwise_mul.hpp: elementwise_mul, the product of two tensors, element by element.
+// rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 
 namespace rowan::inline v0 {
 
@@ -13719,7 +13905,7 @@ struct mul_formula {
 
 }  // namespace detail
 
-/// x · y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -13734,7 +13920,7 @@ Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> 
     return elementwise_mul(Device{}, x, y);
 }
 
-/// Its gradients are products too: out_grad · y and out_grad · x.
+/// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct elementwise_mul_op {
     static constexpr std::string_view name = "elementwise_mul";
     using inputs = slots<slot::x, slot::y>;
@@ -13755,13 +13941,13 @@ struct elementwise_mul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/relu.hpp: relu, the positive part of every element.
+// rowan/op/relu.hpp: relu, the element-wise rectified linear unit.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x where it is positive, else 0
+/// max(x, 0)
 struct relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -13783,7 +13969,7 @@ struct relu_grad_formula {
 
 }  // namespace detail
 
-/// x where it is positive, else 0, element by element. A NaN stays one.
+/// max(x, 0) element-wise; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -13792,7 +13978,7 @@ Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
     return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_formula{}, x);
 }
 
-/// The gradient of x from the result and its gradient: out_grad where the result is positive, else 0.
+/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -13845,7 +14031,7 @@ struct relu_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/update_rows.hpp: update_rows, the algorithm under every optimizer, for a rule of the user's own.
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
 namespace rowan::inline v0 {
 
@@ -13861,7 +14047,7 @@ std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
 
 inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
 
-// The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
 template <class D, class T, class P, class... S>
 void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
                    Tensor<S, D> const&... state) {
@@ -13872,7 +14058,7 @@ void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> 
     check_all_apart(state_name, param, state...);
 }
 
-// What is written in another order than it is read.
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
 template <class D, class T, class... P>
 void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
     check_targets(value, height, param...);
@@ -13881,7 +14067,8 @@ void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor
         value);
 }
 
-// Element by element a gradient may be what is written; shifted, what a thread reads would be what another has written already.
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
 template <class D, class T, class... P>
 void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
     check_rows("grad", grad);
@@ -13910,7 +14097,7 @@ void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rul
     });
 }
 
-/// Does a rule look at elements alone, all tensors being of one shape? Then the cut into rows is of no concern to it.
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
@@ -13950,24 +14137,26 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 
 }  // namespace detail
 
-/// Calls `rule(g, p, s...)` once for every row that `grad` names: `g` is a span of the row's summed gradient in dtype<T>::sum, `p` and
-/// `s...` are spans of that row of `param` and of each state. Rows not named are not touched. A dense `grad` names every row.
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
 ///
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory, or a
-///          dense gradient and one of them do without being the very same elements; what the rule throws, rows before it being updated
-///          already
-/// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
-/// requires a rule that may run on several threads at once
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
+///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
+///          them itself; exceptions of the rule, after which some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -13977,12 +14166,12 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_dense_targets(grad, param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
                  Tensor<S>&... state) {
@@ -14015,11 +14204,11 @@ void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Ru
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
 
 namespace rowan::inline v0::detail {
 
-/// What an optimizer on D takes as a gradient.
+/// Whether `G` is a gradient type of optimizers on `D`.
 template <class G, class D>
 inline constexpr bool is_gradient_on = false;
 template <class T, class D>
@@ -14029,7 +14218,7 @@ inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
 template <class G, class D>
 concept gradient_on = is_gradient_on<G, D>;
 
-/// An element-wise formula as a rule of update_rows.
+/// An element-wise formula as a rule for update_rows.
 template <class Formula>
 struct LaneRule {
     Formula formula;
@@ -14049,7 +14238,7 @@ struct LaneRule {
 template <class Formula>
 inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
 
-/// Element-wise optimizers keep their state in tensors of the parameter's shape.
+/// Checks that a state has the shape of the parameter.
 template <class P, class S, class D>
 void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
     if (state.shape() != param.shape()) {
@@ -14067,7 +14256,7 @@ constexpr void check_types() {
                   "converts to each");
 }
 
-/// A number that stays finite in the type that tables of `P...` are computed in.
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
 template <class... P>
 void check_setting(char const* field, double value) {
     check_finite(field, value);
@@ -14078,18 +14267,18 @@ void check_setting(char const* field, double value) {
     }
 }
 
-/// A rate of decay, in [0, 1).
+/// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
 }
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/scale.hpp: scale, a gradient times a number.
+// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
 
 namespace rowan::inline v0 {
 
-/// What values of `T` are multiplied by: a number, which for integers is an integer.
+/// A factor for values of `T`: a number, for integer types an integer.
 template <class T, class F>
 concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
 
@@ -14101,7 +14290,7 @@ constexpr void check_factor() {
                   "rowan::scale: the factor must be a number, and an integer where the elements are integers");
 }
 
-/// x times a number
+/// x * factor
 template <class F>
 struct multiply_by {
     F factor;
@@ -14119,9 +14308,9 @@ struct multiply_by {
 
 }  // namespace detail
 
-/// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
-/// shapes   of n rows -> the same
-/// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
+/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
+/// shapes   g -> the same height, rows and row shape
+/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
 /// cost     O(n * width)
 template <class T, class F>
 SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
@@ -14142,13 +14331,13 @@ SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/scale.hpp: scale, a number times every element, and another added.
+// rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Elements that are summed as integers are multiplied by whole numbers only.
+/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
 template <class T>
 void check_whole_setting(char const* field, double value) {
     if constexpr (std::integral<sum_t<T>>) {
@@ -14184,10 +14373,10 @@ struct affine_formula {
 
 }  // namespace detail
 
-/// factor · x + bias, element by element, computed in dtype<T>::sum. The product is rounded before the sum; a bias of 0 adds nothing.
-/// Integers wrap around.
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is no whole number
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
@@ -14205,7 +14394,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 
 struct scale_grad_op;
 
-/// A SelectedRows stays one, and takes no bias.
+/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op {
     static constexpr std::string_view name = "scale";
     using inputs = slots<slot::x>;
@@ -14214,8 +14403,8 @@ struct scale_op {
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double factor = 1;  ///< what x is multiplied by
-        double bias = 0;    ///< what is then added
+        double factor = 1;  ///< the factor
+        double bias = 0;    ///< added after the multiplication
 
         static constexpr auto fields =
             std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});
@@ -14268,7 +14457,7 @@ struct scale_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sigmoid.hpp: sigmoid, 1 / (1 + exp(-x)) of every element.
+// rowan/op/sigmoid.hpp: sigmoid, the element-wise logistic function.
 
 namespace rowan::inline v0 {
 
@@ -14294,7 +14483,7 @@ struct sigmoid_grad_formula {
 
 }  // namespace detail
 
-/// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
@@ -14356,13 +14545,13 @@ struct sigmoid_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sub.hpp: sub, the difference of two tensors.
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Integers wrap around.
+/// a - b; integers wrap around.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V minus(V const& a, V const& b) {
@@ -14393,7 +14582,7 @@ struct negate_formula {
 
 }  // namespace detail
 
-/// x - y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -14403,7 +14592,7 @@ Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
 }
 
-/// 0 - x, element by element: what reaches y from a difference.
+/// 0 - x element-wise, which is also the gradient of y in x - y.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -14454,7 +14643,7 @@ struct sub_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/tanh.hpp: tanh, the hyperbolic tangent of every element.
+// rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 
 namespace rowan::inline v0 {
 
@@ -14480,8 +14669,8 @@ struct tanh_grad_formula {
 
 }  // namespace detail
 
-/// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
-/// found by its type. A NaN stays one.
+/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+/// User-defined types need an `exp` that ADL finds. NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set
@@ -14545,11 +14734,11 @@ struct tanh_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/elementwise.hpp: layers that compute element by element.
+// rowan/layer/elementwise.hpp: element-wise layers.
 
 namespace rowan::inline v0::layer {
 
-/// 1 / (1 + exp(-x)), element by element, as rowan::sigmoid.
+/// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::sigmoid, when the net runs
@@ -14557,7 +14746,7 @@ template <class T, class Device>
 Var<T, Device> sigmoid(Var<T, Device> const& x) {
     return apply<sigmoid_op>({}, x);
 }
-/// tanh(x), element by element, as rowan::tanh.
+/// tanh(x), element-wise, as rowan::tanh.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::tanh, when the net runs
@@ -14565,7 +14754,7 @@ template <class T, class Device>
 Var<T, Device> tanh(Var<T, Device> const& x) {
     return apply<tanh_op>({}, x);
 }
-/// x where it is positive, else 0, as rowan::relu.
+/// x where x > 0, else 0, element-wise, as rowan::relu.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::relu, when the net runs
@@ -14573,7 +14762,7 @@ template <class T, class Device>
 Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
-/// x + y, element by element, as rowan::add.
+/// x + y, element-wise, as rowan::add.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::add, when the net runs
@@ -14581,7 +14770,7 @@ template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<rowan::add_op>({}, x, y);
 }
-/// x - y, element by element, as rowan::sub.
+/// x - y, element-wise, as rowan::sub.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   as layer::add
 /// cost     as rowan::sub, when the net runs
@@ -14589,7 +14778,7 @@ template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<sub_op>({}, x, y);
 }
-/// x · y, element by element, as rowan::elementwise_mul.
+/// x · y, element-wise, as rowan::elementwise_mul.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   as layer::add
 /// cost     as rowan::elementwise_mul, when the net runs
@@ -14598,9 +14787,9 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
 
-/// The sum of any number of values of one shape.
-/// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if there are none or shapes differ
+/// The element-wise sum of one or more values of the same shape.
+/// shapes   one or more x, each [...] -> [...]
+/// errors   ShapeError if x is empty or shapes differ
 /// cost     as rowan::sum, when the net runs
 template <class T, class Device>
 Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
@@ -14613,7 +14802,7 @@ Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
     return sum(std::vector<Var<T, Device>>(x));
 }
 
-/// factor · x + bias
+/// factor · x + bias, element-wise.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, as rowan::scale
 /// cost     as rowan::scale, when the net runs
@@ -14622,7 +14811,7 @@ Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
     return apply<scale_op>({factor, bias}, x);
 }
 
-/// Every element cut to [min, max]; the gradient of what is cut is 0. A NaN stays.
+/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     as rowan::clip, when the net runs
@@ -14653,11 +14842,11 @@ ROWAN_TEMPLATE(Var<double> clip(Var<double> const&, double, double))
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/sequence/sequence_pool.hpp: sequence_pool, one row for each sequence.
+// rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
 
 namespace rowan::inline v0 {
 
-/// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
+/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
 enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
@@ -14667,7 +14856,8 @@ inline void check_pool(Pooling pool) {
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
-/// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
+/// to[k] = from[k] divided by the length (mean), by its square root (sqrt), or by 1. Integers are truncated towards
+/// zero.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     auto const n = static_cast<double>(length);
@@ -14686,7 +14876,7 @@ void divide(Pooling pool, std::size_t length, std::size_t width, From const* fro
     }
 }
 
-/// Writes the gradient of the n > 0 rows of a sequence whose extremum was taken.
+/// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
 template <bool greatest, class T>
 void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
     using S = sum_t<T>;
@@ -14705,7 +14895,7 @@ void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_
     for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
 }
 
-/// The numbers begin, begin + 1 … end - 1, of which no more than a sequence and a few thousand are in memory.
+/// The numbers [begin, end), of which a window of at most longest + 4096 is in memory.
 class RunningRows {
 public:
     RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
@@ -14714,7 +14904,7 @@ public:
         std::iota(numbers_.begin(), numbers_.end(), begin);
     }
 
-    /// `first` and what follows: n numbers, and as many more as are asked for in advance, if there are so many.
+    /// The numbers from `first` on: n and, for prefetching, at least 64 more unless the range ends before.
     std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
         constexpr std::size_t ahead = 64;
         std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
@@ -14730,7 +14920,7 @@ private:
     std::int64_t end_;
 };
 
-/// How a device pools the sequences between offsets. A sequence of no rows gives `padding`.
+/// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
 struct SequencePool;
 
@@ -14795,12 +14985,14 @@ struct SequencePool<Cpu> {
 
 }  // namespace detail
 
-/// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
-/// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
-/// values is their conjunction. The first NaN of a column is its max and min. Paddle's sequence_pool.
-/// shapes   x [n, ...] -> [number of sequences, ...]
-/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
+/// Reduces each sequence of the last level to one row, column by column, and drops that level. The result for an empty
+/// sequence is `pad_value`. Sums are formed in input order and blocks of 64, as in merge. Means of integers are
+/// truncated towards zero; the mean of booleans is their logical and. Max and min return the first NaN of a column.
+/// Paddle's sequence_pool.
+/// shapes   x [n, ...] -> [number of sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot represent pad_value
+/// cost     one read of x and one write of the result; parallel over sequences; bitwise equal results for any number of
+///          threads, and on devices
 template <class T, device D>
 LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
     detail::check_sequences(exec, "x", x);
@@ -14814,11 +15006,11 @@ LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling p
     return {std::move(result), detail::upper_levels(x.lod())};
 }
 
-/// The adjoint of sequence_pool: what reaches the rows of x. For max and min all of it goes to the first row that has the extremum of
-/// its column, or the first NaN.
+/// The adjoint of sequence_pool: the gradient of x. For max and min, the first row that holds the extremum of a column,
+/// or its first NaN, receives the whole gradient.
 /// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels or out_grad another shape
-/// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
+/// cost     one read of out_grad and one write of the result; for max and min also one read of x and a second write
 template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {
@@ -14845,11 +15037,11 @@ LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
+// rowan/op/detail/bags.hpp: pooling of bags of ids to rows of a table, and its gradient.
 
 namespace rowan::inline v0::detail {
 
-/// What is asked of a lookup, on any device: the ids themselves last.
+/// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
@@ -14863,11 +15055,11 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
 
-/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/embedding_bag.hpp.
+/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
 struct BagLookups;
 
-/// The bags of a lookup: their ids in 64 bits, and where each begins.
+/// The bags of a lookup: their ids as int64, and their offsets.
 template <class T>
 class Bags {
 public:
@@ -14889,7 +15081,7 @@ public:
     T const* table() const { return table_; }
     bool weighted() const { return weight_ != nullptr; }
 
-    /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
+    /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
         if (pool_ != Pooling::mean && pool_ != Pooling::sqrt) return constant<S>(1.0);
@@ -14901,7 +15093,8 @@ public:
         return pool_ == Pooling::mean ? sum : square_root(sum);
     }
 
-    /// For each column the position in the bag of its largest weighted row, the first of equals.
+    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
+    /// to the first.
     void largest(std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) const {
         std::size_t const first = begin(bag);
         for (std::size_t i = 0; i < length(bag); ++i) {
@@ -14971,7 +15164,7 @@ struct BagLookups<Cpu> {
         return {std::move(out), upper_levels(ids.lod())};
     }
 
-    /// One row of gradient for each id, and where it is asked for the gradient of each weight.
+    /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
     template <class T, class I>
     static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
                                 Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
@@ -15011,7 +15204,8 @@ struct BagLookups<Cpu> {
                                  width, g, value.data() + i * width);
                 }
                 if (weight_grad == nullptr) continue;
-                // d/dw_i of (Σ w x) / d: (x_i - out · d') / d with d' = 1 for the mean and w_i / d for the root
+                // The derivative of (Σ w x) / d with respect to w_i: (x_i - out · d') / d with d' = 0 for sum, 1 for
+                // mean and w_i / d for sqrt.
                 std::fill(total.begin(), total.end(), constant<S>(0.0));
                 for (std::size_t i = first; i < first + n; ++i) {
                     for (std::size_t k = 0; k < width; ++k)
@@ -15038,24 +15232,28 @@ struct BagLookups<Cpu> {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/embedding_bag.hpp: embedding_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+// rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
 
 /// The settings of embedding_bag.
 struct BagOptions {
-    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
+    Pooling pool = Pooling::sum;
 
     static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
 };
 
-/// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
-/// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
-/// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
+/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
+/// less; the row of an empty bag is 0. Sums are formed in the order of the ids and in blocks of 64, as in merge. As
+/// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
-/// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
-///          bytes for each id while it works; the same bits for any number of threads, which share bags
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
+///          [0, h); ValueError if the pool is another one
+/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
+///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
+///          bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
@@ -15064,11 +15262,11 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
     return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
 }
 
-/// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
-/// element of a column.
+/// The gradient of the table, one row for each id. For max, the gradient of each column is assigned to the first id
+/// with the largest element.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
-/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
 template <class T, id_type I, device D>
 SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
@@ -15096,7 +15294,7 @@ struct embedding_bag_grad_op {
 };
 
 struct embedding_bag_op {
-    static constexpr std::string_view name = "lookup_bag";  // in files
+    static constexpr std::string_view name = "lookup_bag";  // the name in files
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
@@ -15141,7 +15339,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
         throw IndexError("padding_id", 0, *padding_id, height);
 }
 
-/// out_grad with one row for each id.
+/// out_grad reshaped to one row per id.
 template <class Shape, class T, class D>
 Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
     if (ids.size() == 1) return out_grad;
@@ -15154,12 +15352,13 @@ Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
 
 }  // namespace detail
 
-/// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
-/// Ids equal to `padding_id` get none.
+/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
-/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than 8 dims; IndexError if
-///          an id or padding_id is not in [0, height)
-/// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
+///          8 dims; IndexError if an id or padding_id is not in [0, height)
+/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
+///          out_grad.share(); O(n * width) with padding_id
 template <class T>
 SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
                                   std::optional<std::int64_t> padding_id = std::nullopt) {
@@ -15194,20 +15393,21 @@ ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu, Ids<>, Tensor<double>
 
 }  // namespace rowan::inline v0
 
-// rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
+// rowan/op/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
 
 namespace rowan::inline v0 {
 
 /// The settings of lookup_table.
 struct LookupOptions {
-    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+    /// Rows for this id are zeros, and its table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
 
     static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
 };
 
 namespace detail {
 
-/// Puts 0 where the id is the padding.
+/// Writes 0 to the rows whose id is the padding id.
 template <class T, class I>
 struct PadElement {
     I const* ids;
@@ -15225,7 +15425,7 @@ struct PadElement {
 
 }  // namespace detail
 
-/// gather, but rows for `padding_id` are zeros, whatever the table holds there.
+/// As gather, but the rows of `padding_id` are zeros, whatever the table contains.
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
 /// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
 /// cost     as gather
@@ -15258,14 +15458,14 @@ Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device>
 
 struct lookup_table_grad_op {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // of w the height alone
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // only the height of w is used
     using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
     using attributes = LookupOptions;
     using grad = no_grad;
 
-    /// Always row-sparse.
+    /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
         return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
     }
@@ -15308,11 +15508,12 @@ struct lookup_table_op {
 
 namespace rowan::inline v0 {
 
-/// embedding_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
-/// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
+/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
+/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
+/// of a bag with divisor 0 is 0.
 /// shapes   weight [n]
-/// errors   as without weights; ShapeError if weight is not of the shape of ids
-/// cost     as without weights; weighted rows of a bag lie in memory for a while
+/// errors   as without weights; ShapeError if weight does not have the shape of ids
+/// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -15322,8 +15523,8 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
-/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     as without weights, and two reads of a row of the table for each id
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,
@@ -15356,7 +15557,7 @@ struct weighted_embedding_bag_grad_op {
 };
 
 struct weighted_embedding_bag_op {
-    static constexpr std::string_view name = "weighted_bag";  // in files
+    static constexpr std::string_view name = "weighted_bag";  // the name in files
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;
@@ -15379,32 +15580,32 @@ struct weighted_embedding_bag_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/embedding.hpp: layer::embedding, rows of a table that is a parameter, for words or bags of them.
+// rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
 
 namespace rowan::inline v0::layer {
 
-/// The settings of an embedding, and of its table.
+/// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;                      ///< how many rows the table has
-    std::int64_t width = 0;                       ///< how many numbers a row has
-    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
-    Uniform table = {-0.1, 0.1};                  ///< its first values
-    std::string name = {};                        ///< of the table
+    std::int64_t height = 0;                      ///< number of rows of the table
+    std::int64_t width = 0;                       ///< number of elements per row
+    std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
+    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    std::string name = {};                        ///< name of the table
 };
 
-/// A table, which several embeddings may share.
+/// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter
-/// cost     a parameter in the net
+/// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>({options.height, options.width}, options.table, options.name);
 }
 
-/// A row for each id. The table's gradient is row-sparse.
+/// Returns one row of the table for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   as embedding_table, if the table is made here; when the net runs, as rowan::lookup_table
-/// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
+/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
+/// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
     return apply<lookup_table_op>(options, table, ids);
@@ -15414,10 +15615,10 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
 }
 
-/// A row for each sequence of ids: the sum, mean, … of its rows.
+/// Returns one row for each sequence of ids: the sum, mean, … of their rows.
 /// shapes   ids [n] with levels -> [sequences, width]
-/// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
-///          rowan::embedding_bag
+/// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
+///          the net runs, as rowan::embedding_bag
 /// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
@@ -15428,10 +15629,10 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::embedding_bag; weights have a gradient, too.
+/// The same with a weight for each id, see rowan::embedding_bag; the weights have a gradient, too.
 /// shapes   weight [n]
-/// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
-/// cost     as without weights; weighted rows of a bag lie in memory for a while
+/// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
+/// cost     as without weights; the weighted rows of a bag are stored temporarily
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {
@@ -15449,15 +15650,15 @@ ROWAN_TEMPLATE(Var<double> embedding_bag(Var<std::int32_t> const&, Var<double> c
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/detail/factor.hpp: Factor, a matrix that is to be multiplied.
+// rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
 
 namespace rowan::inline v0::detail {
 
-/// A matrix as it lies in memory, row by row, and whether its transpose is meant.
+/// A matrix in row-major memory, or its transpose.
 template <class T>
 struct Factor {
     T const* data;
-    std::size_t columns;  // as it lies
+    std::size_t columns;  // of the matrix in memory
     bool transposed = false;
 
     T const* at(std::size_t i, std::size_t j) const {
@@ -15469,18 +15670,18 @@ struct Factor {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/gemm.hpp: products of matrices of float or double, with the widest instructions that the processor has.
+// rowan/op/detail/gemm.hpp: matrix products of float or double with the widest instructions of the processor.
 
 namespace rowan::inline v0::detail {
 
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. Rows of out are next_out elements apart.
 template <class S>
 void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out,
                      std::size_t next_out, bool add);
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
+// rowan/op/detail/tiles.hpp: tiled matrix products for each instruction set.
 
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #define ROWAN_X86_TILES
@@ -15489,18 +15690,19 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 namespace rowan::inline v0::detail {
 
-/// What a tile multiplies: rows of a, and a panel of b, `width` elements of each of its k rows side by side.
+/// The operands of a tile: rows of a, and a panel of b that stores `width` elements of each of its k rows contiguously.
 template <class S>
 struct TileFactors {
     std::size_t k;
     S const* a;
-    std::size_t next_row, next_column;  // of a
+    std::size_t next_row, next_column;  // strides of a
     S const* panel;
-    bool add;  // to what the result holds
+    bool add;  // accumulate into out
 };
 
-// Each element of the product is ((c + a0·b0) + a1·b1) + …, each step rounded once (a fused multiplication and addition): the same bits with
-// any instruction set that has these, any blocks and any number of threads. `out` has rows of two vectors, `next_out` apart.
+// Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
+// The bits are the same for any instruction set with fused multiply-add, any block size and any number of threads.
+// `out` has rows of two vectors, `next_out` elements apart.
 #ifdef __clang__
 #define ROWAN_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -15536,7 +15738,7 @@ struct TileFactors {
     }
 
 #ifdef ROWAN_X86_TILES
-#ifdef __NVCC__  // hands GCC's pragma on, and warns of it
+#ifdef __NVCC__  // nvcc passes GCC's pragma on and warns about it
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif
@@ -15554,7 +15756,7 @@ ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_s
 #undef ROWAN_TILE
 #undef ROWAN_UNROLL
 
-/// Without instructions that are known here; rounded once where the compiler has an instruction for that.
+/// For other instruction sets; uses fused multiply-add if the compiler has a fast one.
 template <class S>
 struct PlainTile {
     static constexpr std::size_t width = 16;
@@ -15583,7 +15785,7 @@ struct PlainTile {
     }
 };
 
-/// `columns` elements of each of `steps` rows of b, side by side, zeros up to `width`.
+/// Copies `columns` elements of each of `steps` rows of b contiguously, padded with zeros to `width`.
 template <std::size_t width, class S>
 void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::size_t steps, std::size_t columns,
                 S* panel) {
@@ -15622,7 +15824,7 @@ void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::
     }
 }
 
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread. `most`: the rows of the largest tile.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. `most` is the number of rows of the largest tile.
 template <class Tile, std::size_t most, class S>
 void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
                     bool add) {
@@ -15699,7 +15901,7 @@ ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Facto
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/matmul.hpp: products of matrices of any element type, on several threads.
+// rowan/op/detail/matmul.hpp: multithreaded matrix products of any element type.
 
 #ifdef ROWAN_BLAS
 #if !__has_include(<xtensor-blas/xblas_config.hpp>)
@@ -15716,7 +15918,8 @@ ROWAN_TEMPLATE(void multiply_serial(std::size_t, std::size_t, std::size_t, Facto
 namespace rowan::inline v0::detail {
 
 #ifdef ROWAN_BLAS
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`, by the program's BLAS. One call at a time: not every BLAS bears several.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, by the program's BLAS. Calls are serialized, because not every
+/// BLAS is thread-safe.
 template <class S>
 void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
@@ -15734,7 +15937,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
 }
 #endif
 
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share rows or columns of the result, whichever are more.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`. Threads divide the rows or columns of out, whichever are more.
 template <class S>
 requires is_machine_float<S>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
@@ -15742,7 +15945,8 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     static_cast<void>(thread_count(exec));
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;  // of whole tiles; products
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
     bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
@@ -15759,7 +15963,8 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
 #endif
 }
 
-/// The same for other types, sums being formed in dtype<T>::sum: through that of S where it is float or double, else by three loops.
+/// The same for other types, computed in S = dtype<T>::sum: by the function above if S is float or double, else by
+/// three nested loops.
 template <class T>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
     using S = sum_t<T>;
@@ -15789,7 +15994,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
 }
 
-/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/op/matmul.hpp.
+/// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
 template <class D>
 struct Products {
     static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
@@ -15810,10 +16015,10 @@ struct Products<Cpu> {
 
 namespace rowan::inline v0 {
 
-/// The product x · y, either of them transposed where its flag says so.
-/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
-/// errors   ShapeError if one is no matrix or the inner dims differ
-/// cost     2 · n · k · m operations; the same bits for any number of threads. On Cuda those of cuBLAS
+/// The matrix product x · y, after transposing the operands whose flags are set.
+/// shapes   x [n, k], y [k, m], each after its transposition -> [n, m]
+/// errors   ShapeError if an operand is not a matrix or the inner dims differ
+/// cost     2 · n · k · m operations; the same bits for any number of threads, on Cuda the bits of cuBLAS
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
                     bool transpose_y = false) {
@@ -15841,10 +16046,10 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
 template <bool transpose_x, bool transpose_y>
 struct matmul_op;
 
-/// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
+/// x · y. The other two are its gradients.
 using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;  ///< of x · y that of x
-using mul_tn_op = matmul_op<true, false>;  ///< and that of y
+using mul_nt_op = matmul_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
+using mul_tn_op = matmul_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
 
 namespace detail {
 
@@ -15897,13 +16102,13 @@ struct matmul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum_rows.hpp: sum_rows, the sum of all rows of a tensor.
+// rowan/op/sum_rows.hpp: sum_rows, the sum of the rows of a tensor, and its adjoint expand_rows.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/op/sum_rows.hpp.
+/// Sums the n > 0 rows of a matrix on a device. The Thrust specialization is in rowan/thrust/op/sum_rows.hpp.
 template <class D>
 struct ColumnSums;
 
@@ -15921,10 +16126,11 @@ struct ColumnSums<Cpu> {
 
 }  // namespace detail
 
-/// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
+/// The sum over the rows, such as the gradient of a bias. Sums are formed in input order and in blocks of 64, as in
+/// merge.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x; on the host 8 bytes for each row while it works, on a device the sums of blocks of 64 rows
+/// cost     one read of x; temporary memory: on the host 8 bytes per row, on a device the sums of blocks of 64 rows
 template <class T, device D>
 Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::ElementLoops<D>::check(exec, x);
@@ -15941,9 +16147,9 @@ Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
     return sum_rows(Device{}, x);
 }
 
-/// Copies of a row: the adjoint of sum_rows.
+/// Repeats a row for each row of `like`: the adjoint of sum_rows.
 /// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if row is not of the shape of like's rows
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
 /// cost     one write of the result
 template <class T, device D>
 Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
@@ -16009,7 +16215,7 @@ struct expand_rows_op {
 
 namespace rowan::inline v0 {
 
-/// x · w + b
+/// The affine map x · w + b.
 /// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
 /// errors   ShapeError if ranks or dims do not match
 /// cost     2 · n · inputs · outputs operations; the same bits for any number of threads
@@ -16066,21 +16272,21 @@ struct fc_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/fc.hpp: layer::fc, a fully connected layer with parameters of its own.
+// rowan/layer/fc.hpp: layer::fc, a fully connected layer with its own parameters.
 
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: as wide as the input
-    std::optional<Uniform> weight = {};  ///< xavier unless given
-    Uniform bias = {};                   ///< zeros unless given
+    std::int64_t output_size = 0;        ///< 0: the width of the input
+    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
+    Uniform bias = {};                   ///< initial bias; default zeros
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
-/// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
-///          recurrent step, where it becomes known later
+/// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
+///          width is inferred later if output_size is given; ValueError if output_size is negative
 /// cost     as rowan::fc, when the net runs; two parameters in the net
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
@@ -16111,21 +16317,21 @@ ROWAN_TEMPLATE(Var<double> fc(Var<double> const&, FcOptions const&))
 
 namespace rowan::inline v0 {
 
-/// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
+/// The value of one variable: a Tensor or a LoDTensor. Copies share its elements.
 class Feed {
 public:
-    /// A tensor, which is moved or copied in.
+    /// A tensor, moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
     /// The same with levels.
     /// errors   std::bad_alloc
-    /// cost     one allocation, and what a copy costs
+    /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
 
-    /// An alias of the value.
+    /// Returns an alias of the value.
     /// errors   std::bad_alloc
     /// cost     O(1), one allocation
     Value value() const { return value_->share(); }
@@ -16134,7 +16340,7 @@ private:
     std::shared_ptr<Value> value_;
 };
 
-/// {{"words", words}, {"label", labels}}
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}.
 using Feeds = std::map<std::string, Feed, std::less<>>;
 
 ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))
@@ -16150,15 +16356,16 @@ ROWAN_TEMPLATE(Feed::Feed(LoDTensor<bool>))
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/full.hpp: layer::full, a constant.
+// rowan/layer/full.hpp: layer::full, a constant tensor.
 
 namespace rowan::inline v0::layer {
 
-/// A constant of these dims, all of its elements alike. It is no parameter: training leaves it alone.
+/// A tensor of these dims filled with `value`. It is not a parameter: training does not change it.
 ///     auto margin = layer::full<double>({1}, 0.5);
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; when the net runs, ValueError if the elements are integers and do not hold the value
-/// cost     one write of the elements, every time that the net runs
+/// errors   ShapeError if a dim is UNK; when the net runs, ValueError if T is an integer type that cannot represent
+///          value
+/// cost     one write of the elements on every run of the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> full(Dims const& dims, double value) {
     return Var<T, Device>(*default_scope().new_op<full_op<T>, Device>({}, {dims, value}).outputs[0]);
@@ -16166,12 +16373,12 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/detail/optimizer_op.hpp: what the operators of the optimizers share.
+// rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 
 namespace rowan::inline v0::detail {
 
-/// Parameter, states and gradient come in, nothing goes out: what `updates` names is changed in place. The gradient may be dense or
-/// row-sparse: which overload of the optimizer runs is the compiler's choice.
+/// The inputs are the parameter, the states and the gradient; there are no outputs: the slots in `updates` are modified
+/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm.
 template <class Attributes, class... State>
 struct optimizer_op {
     using inputs = slots<slot::param, State..., slot::grad>;
@@ -16198,14 +16405,14 @@ struct optimizer_op {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/adagrad.hpp: adagrad, a step that shrinks for elements that have moved much.
+// rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 
 namespace rowan::inline v0 {
 
-/// The settings of adagrad and rowwise_adagrad.
+/// The options of adagrad and rowwise_adagrad.
 struct AdagradOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< the step size
+    double epsilon = 1e-6;        ///< added to the square root
 };
 
 namespace detail {
@@ -16238,18 +16445,19 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 
 }  // namespace detail
 
-/// One step of AdaGrad (Duchi et al. 2011) on the rows that `grad` names, duplicates summed first:
+/// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
-/// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
+/// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
+///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
 void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
              Tensor<G, D> const& value, AdagradOptions options = {}) {
@@ -16282,7 +16490,7 @@ ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 
 namespace rowan::inline v0 {
 
-/// See adagrad: one operator for dense and row-sparse gradients.
+/// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
 
@@ -16295,17 +16503,18 @@ struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/adam.hpp: adam, the lazy form: rows not named stay as they are.
+// rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
 
 namespace rowan::inline v0 {
 
-/// The settings of adam.
+/// The options of adam.
 struct AdamOptions {
-    double learning_rate = 0.001;  ///< the step's size
-    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
-    double beta2 = 0.999;          ///< what is left of the mean square after a step
-    double epsilon = 1e-8;         ///< outside the root
-    std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
+    double learning_rate = 0.001;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
 };
 
 namespace detail {
@@ -16326,7 +16535,7 @@ struct adam_formula {
     }
 };
 
-/// x to the n-th power by products alone: the same bits with every mathematics library.
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
 inline double power(double x, std::int64_t n) {
     double result = 1.0;
     for (; n > 0; n /= 2) {
@@ -16351,13 +16560,15 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 
 }  // namespace detail
 
-/// One step of Adam (Kingma and Ba 2015) on the rows that `grad` names, duplicates summed first:
+/// One step of Adam (Kingma and Ba 2015) on the rows of `grad` (duplicates summed first):
 ///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 ///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
-/// Lazy: moments of rows not named do not decay, and those rows do not move. With a dense `grad` it is the usual Adam.
-/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
-///          Error as update_rows
+/// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
+/// standard Adam.
+/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
@@ -16366,7 +16577,7 @@ void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class V, class G>
 void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, AdamOptions options = {}) {
@@ -16400,7 +16611,7 @@ ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tenso
 
 namespace rowan::inline v0 {
 
-/// See adam: one operator for dense and row-sparse gradients.
+/// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "adam";
 
@@ -16413,16 +16624,16 @@ struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> 
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/ftrl.hpp: ftrl, follow the regularised leader: weights that are exactly zero until they matter.
+// rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
 
 namespace rowan::inline v0 {
 
-/// The settings of ftrl.
+/// The options of ftrl.
 struct FtrlOptions {
-    double learning_rate = 0.01;  ///< the step's size; not 0
-    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
-    double l2 = 0.0;              ///< pull towards 0 in proportion
-    double lr_power = -0.5;       ///< in [-1, 0]; -0.5 is the usual square root
+    double learning_rate = 0.01;  ///< the step size; not 0
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
 };
 
 namespace detail {
@@ -16430,7 +16641,8 @@ namespace detail {
 struct ftrl_formula {
     FtrlOptions options;
 
-    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element; on a device its own library's.
+    /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
+    /// library.
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V grown(V const& x) const {
@@ -16477,12 +16689,14 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 
 }  // namespace detail
 
-/// One step of FTRL-proximal (McMahan et al. 2013) on the rows that `grad` names, duplicates summed first, with q = -lr_power:
+/// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
+/// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
-///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0        (1e-10 is added to l1 and l2)
-/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
-///          Error as update_rows
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
+/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class L, detail::gradient_on<D> G>
 void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
@@ -16491,7 +16705,7 @@ void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class L, class G>
 void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
           Tensor<G, D> const& value, FtrlOptions options = {}) {
@@ -16525,7 +16739,7 @@ ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tenso
 
 namespace rowan::inline v0 {
 
-/// See ftrl: one operator for dense and row-sparse gradients.
+/// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     static constexpr std::string_view name = "ftrl";
 
@@ -16538,16 +16752,16 @@ struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/momentum.hpp: momentum, gradient descent with a velocity.
+// rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 
 namespace rowan::inline v0 {
 
-/// The settings of momentum.
+/// The options of momentum.
 struct MomentumOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double momentum = 0.9;        ///< mu: what is left of the velocity after a step
-    bool nesterov = false;        ///< steps from where the velocity leads
-    double weight_decay = 0.0;    ///< L2: this times p is added to the gradient of a row touched
+    double learning_rate = 0.01;  ///< the step size
+    double momentum = 0.9;        ///< mu: the momentum factor
+    bool nesterov = false;        ///< the step uses g + mu · v instead of v
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
 };
 
 namespace detail {
@@ -16595,10 +16809,13 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 
 }  // namespace detail
 
-/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows that `grad` names, duplicates summed first:
-///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v        (Nesterov: p -= learning_rate · (g + mu · v))
-/// Lazy: the velocity of a row not named does not decay, and the row does not move.
-/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows of `grad`
+/// (duplicates summed first):
+///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v
+///     Nesterov: p -= learning_rate · (g + mu · v)
+/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay.
+/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that
+///          shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
 template <device D, class P, class V, detail::gradient_on<D> G>
@@ -16607,7 +16824,7 @@ void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G cons
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class V, class G>
 void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
               Tensor<G, D> const& value, MomentumOptions options = {}) {
@@ -16640,7 +16857,7 @@ ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, T
 
 namespace rowan::inline v0 {
 
-/// See momentum: one operator for dense and row-sparse gradients.
+/// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     static constexpr std::string_view name = "momentum";
 
@@ -16653,16 +16870,16 @@ struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/rmsprop.hpp: rmsprop, a step divided by the running size of the gradient.
+// rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
 
 namespace rowan::inline v0 {
 
-/// The settings of rmsprop.
+/// The options of rmsprop.
 struct RmspropOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double rho = 0.9;             ///< decay of the averages
-    double momentum = 0.0;        ///< what is left of the velocity after a step
-    double epsilon = 1e-6;        ///< inside the root
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
+    double momentum = 0.0;        ///< the momentum factor
+    double epsilon = 1e-6;        ///< added inside the square root
 };
 
 namespace detail {
@@ -16727,11 +16944,13 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 
 }  // namespace detail
 
-/// One step of RMSProp (Tieleman and Hinton 2012) on the rows that `grad` names, duplicates summed first:
+/// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
-/// Lazy: the averages of rows not named do not decay.
-/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
+/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
+///          Tensor of that shape
+/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as
+///          update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
@@ -16741,7 +16960,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
@@ -16763,8 +16982,8 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
 }
 
-/// The same centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
+/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
+///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
@@ -16774,7 +16993,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 mean_square, mean_grad, velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
@@ -16810,7 +17029,7 @@ ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Te
 
 namespace rowan::inline v0 {
 
-/// See rmsprop: one operator for dense and row-sparse gradients.
+/// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
     static constexpr std::string_view name = "rmsprop";
 
@@ -16823,7 +17042,7 @@ struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::vel
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one number of state per row.
+// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one state per row.
 
 namespace rowan::inline v0 {
 
@@ -16832,7 +17051,7 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdagradOptions options;
 
-    /// A row's new moment, from its old one and the squares of its n gradients.
+    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
@@ -16880,10 +17099,12 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 }  // namespace detail
 
-/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows that `grad` names, duplicates summed first:
+/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
-/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
+/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
+/// sets.
+/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
+///          param's shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
@@ -16893,7 +17114,7 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdagradOptions options = {}) {
@@ -16926,7 +17147,7 @@ ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<doub
 
 namespace rowan::inline v0 {
 
-/// See rowwise_adagrad: one operator for dense and row-sparse gradients.
+/// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
     static constexpr std::string_view name = "rowwise_adagrad";
 
@@ -16939,7 +17160,7 @@ struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/sgd.hpp: sgd, gradient descent on dense or row-sparse gradients.
+// rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
 
 namespace rowan::inline v0 {
 
@@ -16957,18 +17178,19 @@ struct sgd_formula {
 
 }  // namespace detail
 
-/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order (Robbins and Monro 1951).
+/// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
+/// Monro 1951).
 /// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse
-///          gradient
-/// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
-///          to threads; the bits of the serial loop for any number of threads
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
+///          with a sparse gradient
+/// cost     O(n * width), every contribution read once, every touched row read and written; at most 2 MiB of temporary
+///          memory to divide lookups among threads; bit-identical to the serial loop for any number of threads
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_sparse_targets(grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
     detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
@@ -16977,7 +17199,7 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
 }
 
 /// The same for a dense gradient, which has the shape of `param`.
-/// errors   Error if param and grad share memory without being the very same elements
+/// errors   Error if param partially overlaps grad; grad may be param itself
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
@@ -16985,7 +17207,7 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
     update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
-/// The same for a plan of the gradient's rows and their value: duplicates are summed first, in the order of merge.
+/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();
@@ -17017,10 +17239,10 @@ namespace rowan::inline v0 {
 
 /// The settings of sgd.
 struct SgdOptions {
-    double learning_rate = 0.01;  ///< the step's size
+    double learning_rate = 0.01;  ///< step size
 };
 
-/// See sgd: one operator for dense and row-sparse gradients.
+/// See sgd; the gradient may be dense or row-sparse.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
 
@@ -17036,19 +17258,19 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/optimizer.hpp: layer::Optimizer, what train changes parameters with, and those that there are.
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train, and the built-in optimizers.
 
 namespace rowan::inline v0 {
 
-/// Element types, as a type.
+/// A list of element types.
 template <class... T>
 struct dtypes {};
 
 namespace layer {
 
-/// Gradient descent, see rowan::sgd.
+/// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
-    double learning_rate = 0.01;  ///< the step's size
+    double learning_rate = 0.01;  ///< step size
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
@@ -17056,29 +17278,29 @@ struct Sgd {
 
 /// AdaGrad, see rowan::adagrad.
 struct AdaGrad {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
-/// AdaGrad with one number of state per row, see rowan::rowwise_adagrad.
+/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< of the shape [height]
+    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
 struct Momentum {
-    double learning_rate = 0.01;  ///< the step's size
-    double momentum = 0.9;        ///< what is left of the velocity after a step
-    bool nesterov = false;        ///< steps from where the velocity leads
-    double weight_decay = 0.0;    ///< this times the parameter is added to its gradient
+    double learning_rate = 0.01;  ///< step size
+    double momentum = 0.9;        ///< decay factor of the velocity
+    bool nesterov = false;        ///< whether to use Nesterov momentum
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
     MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
@@ -17086,10 +17308,10 @@ struct Momentum {
 
 /// Adam, see rowan::adam.
 struct Adam {
-    double learning_rate = 0.001;  ///< the step's size
-    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
-    double beta2 = 0.999;          ///< what is left of the mean square after a step
-    double epsilon = 1e-8;         ///< outside the root
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
     AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
@@ -17097,33 +17319,34 @@ struct Adam {
 
 /// RMSProp, see rowan::rmsprop.
 struct RmsProp {
-    double learning_rate = 0.01;  ///< the step's size
-    double rho = 0.9;             ///< what is left of the mean square after a step
-    double momentum = 0.0;        ///< what is left of the velocity after a step
-    double epsilon = 1e-6;        ///< inside the root
+    double learning_rate = 0.01;  ///< step size
+    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
+    double momentum = 0.0;        ///< decay factor of the velocity
+    double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
     RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
 };
 
-/// FTRL-proximal with the square root, see rowan::ftrl.
+/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
 struct Ftrl {
-    double learning_rate = 0.01;  ///< the step's size
-    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
-    double l2 = 0.0;              ///< pull towards 0 in proportion
+    double learning_rate = 0.01;  ///< step size
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
     FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
 };
 
-/// What an optimizer has: an operator, and its attributes.
+/// Requirements on an optimizer: it names an operator and returns its attributes.
 template <class O>
 concept optimizer_options = requires(O const& o) {
     typename O::op;
     { o.options() } -> std::same_as<typename O::op::attributes>;
 };
 
-/// One of the optimizers above, or the user's own with the same members, for parameters of some element types on a device.
+/// One of the optimizers above, or a user-defined one with the same members, for parameters of given element types on a
+/// device.
 template <class Device>
 class OptimizerOn {
 public:
@@ -17131,28 +17354,32 @@ public:
     template <optimizer_options O>
     OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
 
-    /// Parameters of other types, such as one of the user's.
+    /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
     /// errors   std::bad_alloc
-    /// cost     O(types)
+    /// cost     O(number of types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
+    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
+    /// checks of all parameters before the first operator makes a step all-or-nothing.
     struct Update {
-        Operator* op;                   ///< that of the parameter
-        std::vector<Variable*> states;  ///< what it keeps from step to step
-        bool has_rate;                  ///< whether it has a learning rate, which a schedule may change
-        /// Sets the number of a step, from 1 on, and multiplies the learning rate.
-        /// errors   ValueError as the optimizer's, if it has an option that it refuses
+        Operator* op;                   ///< updates the parameter
+        std::vector<Variable*> states;  ///< optimizer states, kept between steps
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
+        /// options.
+        /// errors   ValueError if the optimizer rejects an option
         std::function<void(std::int64_t step, double factor)> prepare;
-        /// errors   ShapeError if the gradient has not the parameter's shape
+        /// Checks the shape of the gradient.
+        /// errors   ShapeError if it differs from the parameter's
         std::function<void()> check_gradient;
     };
 
-    /// Adds the operator that changes a parameter, and its states, to a scope.
-    /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
-    /// cost     O(types), and an operator and its states
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names
+    /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
 private:
@@ -17161,7 +17388,7 @@ private:
         std::function<Update(Scope&, ParameterGradient const&)> make;
     };
 
-    // States have the type that sums are formed in, where that is an element type.
+    // States have the type dtype<T>::sum if that is an element type, else T.
     template <class T>
     static auto state_type() {
         if constexpr (element<typename dtype<T>::sum>) {
@@ -17219,7 +17446,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     using S = typename decltype(state_type<T>())::type;
     Update update{};
     Dims dims = g.parameter->spec().dims;
-    Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
     rows_of_none[0] = 0;
     if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
     Dims states_of_none = dims;
@@ -17284,7 +17511,7 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
     return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
-/// That of the host.
+/// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
@@ -17300,13 +17527,13 @@ ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>)
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/squared_norm.hpp: squared_norm, the sum of squares of what a gradient stands for.
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The sum of one number for each row, in blocks of 64.
+/// The sum of one number per row, in blocks of 64.
 template <class S>
 S sum_of_rows(std::vector<S> const& x) {
     if (x.empty()) return constant<S>(0.0);
@@ -17317,15 +17544,16 @@ S sum_of_rows(std::vector<S> const& x) {
 
 }  // namespace detail
 
-/// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
-/// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
+/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
+/// bit-identical for any number of threads.
 /// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value has another number of rows
-/// cost     O(n * width); two numbers for each row of the plan while it works
+/// errors   ShapeError if value does not have n rows
+/// cost     O(n * width); temporary memory of two numbers per row of the plan
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
     using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     SelectedRows<T>::check_value(value, plan.size());
     std::size_t const width = value.row_size();
     std::vector<S> squares(plan.rows().size());
@@ -17338,17 +17566,17 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
 }
 
 /// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of its rows unless they are merged
+/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     return squared_norm(exec, RowPlan<>(exec, g), g.value());
 }
 
-/// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x; two numbers for each row while it works
+/// cost     one read of x; temporary memory of two numbers per row
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
     using S = detail::sum_t<T>;
@@ -17388,13 +17616,13 @@ ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
-// rowan/op/clip_by_norm.hpp: clip_by_norm, a gradient scaled down to a norm, alone or together with others.
+// rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
 
 namespace rowan::inline v0 {
 
 /// The settings of clip_by_norm and clip_by_global_norm.
 struct ClipByNormOptions {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< the maximum norm
 
     static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
 };
@@ -17406,7 +17634,7 @@ inline void check_max_norm(double max_norm) {
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
 
-/// What values of this squared norm are multiplied by; a NaN stays one.
+/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
 inline double norm_factor(double squared, double max_norm) {
     double const norm = std::sqrt(squared);
     return norm <= max_norm ? 1.0 : max_norm / norm;
@@ -17424,13 +17652,14 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 
 }  // namespace detail
 
-/// x, scaled to the Euclidean norm max_norm where its own is greater. Of a row-sparse gradient it is that of the dense one: duplicates
-/// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
-/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
+/// Scales x to the Euclidean norm max_norm if its norm is greater. The norm of a row-sparse gradient is that of the
+/// dense gradient: duplicates are summed before squaring. If the norm is not finite, the elements of the result are NaN
+/// or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...], or a SelectedRows -> the same; a SelectedRows keeps its rows
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan: a sort of its rows unless they are merged; an
-///          alias of a dense x that needs no scaling; a device is waited for, as the norm decides
+/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan, which sorts the rows unless
+///          they are merged; a dense x that needs no scaling is returned as an alias; waits for the device, because the
+///          host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
@@ -17442,12 +17671,13 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
     return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
 }
 
-/// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// The squared norms, each a dtype<T>::sum, are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013,
-/// likewise.
-/// shapes   any, as many as there are -> the same
+/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
+/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
+/// shapes   any number of gradients of any shapes -> the same
 /// errors   as clip_by_norm
-/// cost     two reads of each and one write of the results, and a RowPlan of each row-sparse one; on a device as many waits as gradients
+/// cost     two reads of each gradient and one write of the results, and a RowPlan for each row-sparse gradient; waits
+///          for the device once per gradient
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
@@ -17469,7 +17699,7 @@ struct clip_by_norm_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using attributes = ClipByNormOptions;
-    using grad = no_grad;  // it is applied to gradients
+    using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
 
@@ -17483,7 +17713,7 @@ struct clip_by_norm_op {
     }
 };
 
-/// See clip_by_global_norm. Inputs and outputs are any number of gradients.
+/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
 struct clip_by_global_norm_op {
     static constexpr std::string_view name = "clip_by_global_norm";
     using inputs = slots<slot::x>;
@@ -17504,39 +17734,41 @@ struct clip_by_global_norm_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/gradient_clip.hpp: layer::GradientClip, what gradients are limited to before an optimizer gets them, and the ways to do so.
+// rowan/layer/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
 
 namespace rowan::inline v0::layer {
 
-// Of a row-sparse gradient that names a row several times, the sum of these is limited: the result is that of the dense gradient.
+// Duplicate rows of a row-sparse gradient are summed before they are clipped, so the result equals that of the dense
+// gradient.
 
-/// Every element is cut to [min, max], which must have 0 within it where a gradient is row-sparse.
+/// Clips every element to [min, max], which must contain 0 if a gradient is row-sparse.
 struct ClipByValue {
-    double min = -1;  ///< what is less becomes this
-    double max = 1;   ///< what is more becomes this
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
 
     using op = clip_op;
     ClipOptions options() const { return {min, max}; }
 };
 
-/// The gradient of each parameter is scaled to this Euclidean norm, where its own is greater.
+/// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
 struct ClipByNorm {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_norm_op;
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// All gradients are scaled by one factor to this norm of all of them together, where theirs is greater.
+/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
 struct ClipByGlobalNorm {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_global_norm_op;
-    static constexpr bool together = true;  ///< of all gradients, not of each
+    static constexpr bool together = true;  ///< one operator clips all gradients
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// What a way to limit gradients has: an operator of one input and one result, and its attributes.
+/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
+/// attributes.
 template <class C>
 concept gradient_clip_options = requires(C const& c) {
     typename C::op;
@@ -17544,25 +17776,27 @@ concept gradient_clip_options = requires(C const& c) {
     requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
 };
 
-/// One of the above, or the user's own with the same members, for gradients of some element types on a device; or nothing.
+/// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
+/// device; or no clipping.
 template <class Device>
 class GradientClipOn {
 public:
-    GradientClipOn() = default;  ///< gradients stay as they are
-    /// For parameters of float and double.
+    GradientClipOn() = default;  ///< no clipping
+    /// For gradients of float and double.
     template <gradient_clip_options C>
     GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
 
-    /// Gradients of other types, such as one of the user's.
+    /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
     /// errors   std::bad_alloc
-    /// cost     O(types)
+    /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
 
-    /// Adds the operators to a scope and puts what they give in the place of the gradients.
-    /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
-    /// cost     one operator for each gradient, or one for all together
+    /// Adds the clipping operators to a scope and replaces the gradients by their results.
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
+    ///          differ in element type
+    /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
@@ -17613,7 +17847,7 @@ void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string cons
                     std::to_string(g.gradient->spec().dtype), expected);
 }
 
-/// That of the host.
+/// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
@@ -17623,20 +17857,21 @@ ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtyp
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/recurrent_cell.hpp: the parameters that layers of recurrent cells share the form of.
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions and Gates, settings and parameters common to recurrent cells.
 
 namespace rowan::inline v0::layer {
 
+/// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< of the state; of an LSTM that of the output and of the cell
-    std::optional<Uniform> weight = {};  ///< of all weights and biases; ±1/√size unless given
+    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
+    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
 
-/// The input's part of so many gates, and weight and bias of the state's.
+/// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
 struct Gates {
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)
@@ -17658,11 +17893,11 @@ struct Gates {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/op/detail/recurrent_cell.hpp: what the cells of recurrent nets share.
+// rowan/op/detail/recurrent_cell.hpp: checks shared by the recurrent cells.
 
 namespace rowan::inline v0::detail {
 
-/// The tensors of a step of n sequences fit together: gates times the size of the state.
+/// Checks the shapes of a step of n sequences; `gates` is the number of gates. b is left to fc.
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
 template <class T, class D>
 void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
@@ -17687,7 +17922,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
     if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
 }
 
-/// The same at compile time and when a net is built.
+/// The same for specs, including b, at compile time or when a net is built.
 constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                           VarSpec const& b) {
     spec::matrix("cell: x", x);
@@ -17712,7 +17947,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The gates of one step, and the next state.
+/// Computes the gates of one step and the next state.
 template <class T>
 struct GruStep {
     T const *x, *hidden, *h_prev;
@@ -17738,7 +17973,7 @@ struct GruStep {
     }
 };
 
-/// The gradients that reach the gates and, but for what the product passes on, the state before.
+/// Computes the gradients of the gates, and that of h_prev without the part that comes through h_prev · w.
 template <class T>
 struct GruGradStep {
     T const *saved, *h_prev, *h_grad;
@@ -17769,11 +18004,12 @@ struct GruGradStep {
 
 }  // namespace detail
 
-/// One step of a GRU (Cho et al. 2014) in the form of PyTorch and cuDNN, whose reset gate follows the product. With g = h_prev · w + b:
+/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
+/// product. With g = h_prev · w + b:
 ///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
-/// `x` is the input's part of the gates, one product for the inputs of all steps.
-/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size], and r, z, c, g_c
-///          [n, 4 · size] for the gradient
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
+///          and r, z, c, g_c [n, 4 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -17790,8 +18026,9 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     return {std::move(h), std::move(saved)};
 }
 
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
+/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+///          [n, size]
 /// errors   ShapeError if shapes do not match
 /// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -17820,7 +18057,7 @@ namespace slot {
 
 /// The gradient of h_prev · w + b.
 struct hidden_grad {
-    static constexpr std::string_view name = "hidden@GRAD";  ///< among those of slots
+    static constexpr std::string_view name = "hidden@GRAD";  ///< the name of the slot
 };
 
 }  // namespace slot
@@ -17846,7 +18083,7 @@ struct gru_unit_grad_op {
     }
 };
 
-/// See gru_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+/// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op {
     static constexpr std::string_view name = "gru_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;
@@ -17874,18 +18111,20 @@ struct gru_unit_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with parameters of its own.
+// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with its own parameters.
 
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::gru_unit.
 using GruOptions = CellOptions;
 
-/// The state after a step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x, w_h [size, 3 · size] and b_h, the gates in
-/// the order reset, update, candidate, as PyTorch's transposed.
+/// Returns the state after one step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x,
+/// w_h [size, 3 · size] and b_h, with the gates in the order reset, update, candidate; w_x and w_h are PyTorch's,
+/// transposed.
 /// shapes   x [n, width], before [n, size] -> [n, size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
-/// cost     as rowan::gru_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
+/// cost     as rowan::gru_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes once
+///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     detail::Gates<T, Device> const gates(3, x, options);
@@ -17894,42 +18133,43 @@ Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, G
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/parameters.hpp: Parameters, what training gives: the values of parameters and of what the optimizer keeps, by name.
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 
 namespace rowan::inline v0 {
 
-/// Values by the names of variables. Those of an optimizer's states have an @ in their name.
+/// Values by variable name. The names of optimizer states contain an @.
 class Parameters {
 public:
-    /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
         return find(name).get<LoDTensor<T, Device>>().value();
     }
 
-    /// The value of that name, of any kind.
-    /// errors   GraphError if there is none of that name
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
     /// cost     O(log variables)
     Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
-    /// Gives that name a value, in the place of the one that it had.
+    /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
     void set(std::string name, Value value);
 
-    /// Aliases: the same elements, which training goes on to change.
+    /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
     Parameters share() const;
 
-    /// In the order of the names.
+    /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
     auto end() const { return values_.end(); }
     std::size_t size() const noexcept { return values_.size(); }
 
-    std::int64_t steps = 0;  ///< how many batches they have been trained with
+    std::int64_t steps = 0;  ///< number of batches trained
 
 private:
     std::map<std::string, Value, std::less<>> values_;
@@ -17965,11 +18205,12 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
 
 #endif
 
-// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 
 namespace rowan::inline v0::layer {
 
-/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a resumed training go on.
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
@@ -17977,64 +18218,66 @@ using Schedule = std::function<double(std::int64_t step)>;
 
 namespace rowan::inline v0::detail {
 
-/// Which part of so many steps has been made.
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
 double part_of_steps(std::int64_t step, std::int64_t steps);
 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
-// Those below throw a ValueError when they are called with a number of steps less than 1. Powers and cosines are those of the C library.
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
 
-/// factor
+/// A constant factor.
 struct ConstantRate {
-    double factor = 1;  ///< of every step
+    double factor = 1;  ///< returned for every step
 
-    double operator()(std::int64_t) const { return factor; }  ///< the same in every step
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
 };
 
-/// rate^(step / steps): `rate` after so many steps.
+/// rate^(step / steps): decays to `rate` after `steps` steps.
 struct ExponentialDecay {
-    double rate = 0.96;         ///< after so many steps
-    std::int64_t steps = 1000;  ///< how many
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
     double operator()(std::int64_t step) const;
 };
 
-/// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
 struct StepDecay {
-    double rate = 0.1;          ///< after so many steps
-    std::int64_t steps = 1000;  ///< how many
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
     double operator()(std::int64_t step) const;
 };
 
-/// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
 struct CosineDecay {
-    std::int64_t steps = 1000;  ///< from the first step to `least`
-    double least = 0;           ///< from there on
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
     double operator()(std::int64_t step) const;
 };
 
-/// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
 ///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
 struct Warmup {
-    std::int64_t steps = 1000;       ///< until `then` begins
-    Schedule then = ConstantRate{};  ///< what comes after it
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), and what `then` costs
+    /// cost     O(1), plus that of `then`
     double operator()(std::int64_t step) const;
 };
 
@@ -18081,14 +18324,15 @@ ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
 
 #endif
 
-// rowan/layer/detail/trainer.hpp: nets run on batches: what train and infer share.
+// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
 
 #include <sstream>
 
 namespace rowan::inline v0::detail {
 
-/// Is a value what its variable was declared to hold?
-/// errors   TypeError if kind or element type are others; ShapeError if rank, a dim that is known or the number of levels are
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
 inline void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
@@ -18114,10 +18358,11 @@ inline void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
-/// Gives every data variable of a net its value. A batch may bring what another net of the scope reads, such as labels that only the cost
-/// needs; what nobody has declared is taken for a typing error. What is not on the device of the net is copied there.
-/// errors   GraphError if the batch lacks a variable, or brings one that neither the net nor the scope has; else as check_fits. No
-///          variable has changed then
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
 template <class Device>
 void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
     std::map<Variable*, Value> values;
@@ -18145,12 +18390,12 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
 
-/// Gives variables back the values that they had.
+/// Moves the values out of variables and restores them on destruction.
 class KeptValues {
 public:
     /// `variables` must outlive this.
     explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // what follows does not throw
+        values_.reserve(variables_.size());  // so that the loop does not throw
         for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
     }
     KeptValues(KeptValues const&) = delete;
@@ -18164,7 +18409,7 @@ private:
     Buffer<Value> values_;
 };
 
-/// A scope within another, in whose variables it leaves no trace.
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
 class PassingScope {
 public:
     explicit PassingScope(Scope& parent) : scope_(parent) {}
@@ -18178,37 +18423,40 @@ private:
     Scope scope_;
 };
 
-/// A net with its backward pass and the operators of an optimizer, which go with the trainer.
+/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
 template <class T, class Device>
 class Trainer {
 public:
-    /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
+    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
+    ///          an optimizer without a learning rate
     Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
             std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
             layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
 
-    /// First values, or those of an earlier training.
-    /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
+    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
+    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
+    ///          check_fits if the earlier training was of another net. On error, no variable has changed
     void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
 
-    /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs.
     double step(Feeds const& feeds, Device exec);
 
-    /// Copies, which are there when the call returns.
+    /// Returns copies of parameters and states, complete when the call returns.
     Parameters parameters(Device exec = {}) const;
 
 private:
     std::vector<Variable*> variables() const;
 
-    /// A copy on the net's device of a value from anywhere.
+    /// Returns a copy, on the net's device, of a value on any device.
     static Value own_copy(Variable const& v, Value const& value, Device const& exec);
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
-    /// Tells the optimizers which step comes, and what its learning rates are.
+    /// Sets the optimizers' step number and learning rates for the next step.
     void prepare(double factor);
 
-    /// The seed of the k-th operator of chance for this step; other than those of first values.
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
 
     Variable& cost_;
@@ -18220,13 +18468,13 @@ private:
     std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
+    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
 };
 
 template <class T, class Device>
 Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
     : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost, *own_);
     clip.add(*own_, gradients);
     std::vector<Variable*> outputs{&cost};
@@ -18260,7 +18508,7 @@ void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Dev
     steps_ = resume == nullptr ? 0 : resume->steps;
     seed_ = seed;
     first_factor_ = factor();
-    prepare(*first_factor_);  // refuses what optimizers or schedule do not take
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const is_resumed = [&](Variable const& v) {
         return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
     };
@@ -18291,7 +18539,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
             throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
     }
     {
-        KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
         in_order(exec, [&] { net_.run(*own_, exec); });
     }
@@ -18350,30 +18598,32 @@ ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&,
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/infer.hpp: infer, what a net gives for a batch.
+// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 
 namespace rowan::inline v0 {
 
-/// The value of a layer for a batch and parameters that training gave.
+/// Returns the value of a layer for a batch and trained parameters.
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
-/// is waited for; parameters in the memory of the host are copied there, every time.
-/// shapes   those of predict, with the dims of the batch
-/// errors   GraphError if no operator makes predict, the batch or the parameters lack a variable, or the batch brings one that no
-///          layer::data has declared; TypeError and ShapeError if the batch brings another element type, rank, dim or number of levels than
-///          declared, or the parameters are of another net; else as Net::run
-/// cost     that of the operators that predict needs, and of tracing the net
+/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
+/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
+/// call.
+/// shapes   that of predict, with the dims of the batch
+/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
+///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
+///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
+///          Net::run
+/// cost     that of the operators that predict depends on, plus tracing the net
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
     auto const net = Net<Device>::trace_and_build(*predict);
     if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-    std::vector<Variable*> inputs;  // but not what a program gave a value
+    std::vector<Variable*> inputs;  // without variables that the program sets itself
     for (Variable* const v : net.inputs()) {
         if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
         if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
     }
-    detail::KeptValues const kept(inputs);  // training may be under way
+    detail::KeptValues const kept(inputs);  // the values of a training in progress are restored
     detail::feed(inputs, feeds, predict->scope(), exec);
     for (Variable* const v : inputs) {
         if (v->role() != Role::parameter) continue;
@@ -18390,16 +18640,17 @@ ROWAN_TEMPLATE(LoDTensor<double> infer(layer::Var<double> const&, Feeds const&, 
 
 }  // namespace rowan::inline v0
 
-// rowan/op/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
+// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
 
 namespace rowan::inline v0 {
 
-/// Of the losses of n rows: all of them, their mean, their sum. The mean of no rows is 0.
+/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
 enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
 
 namespace detail {
 
-/// Elements whose sum is formed by one thread, in 16 interleaved parts; these sums are then added in the same way.
+/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
+/// same way.
 inline constexpr std::size_t sum_block = 4096;
 
 /// The sum of block(begin, end) over blocks of [0, n).
@@ -18413,7 +18664,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
 }
 
-/// total / n, and 0 if there is nothing
+/// total / n; 0 if n is 0
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD S mean_of(S const& total, std::size_t n) {
@@ -18429,7 +18680,7 @@ struct squared_difference {
     }
 };
 
-/// x itself, in another type
+/// x, which the caller converts to another type
 struct same_number {
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -18438,13 +18689,13 @@ struct same_number {
     }
 };
 
-/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/op/detail/reduction.hpp.
+/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals;
 
 template <>
 struct Totals<Cpu> {
-    /// The sum of n numbers or their mean.
+    /// The sum or the mean of n numbers.
     template <class T>
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
         using S = sum_t<T>;
@@ -18454,7 +18705,7 @@ struct Totals<Cpu> {
         *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
 
-    /// The mean of squared differences.
+    /// The mean of the squared differences of n elements.
     template <class T>
     static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
         using S = sum_t<T>;
@@ -18467,7 +18718,7 @@ struct Totals<Cpu> {
     }
 };
 
-/// The losses of the rows as the reduction wants them.
+/// Reduces the losses of the rows.
 template <class T, class D, class Losses>
 Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
     using S = sum_t<T>;
@@ -18483,7 +18734,7 @@ Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
     return out;
 }
 
-/// The gradient of the reduced losses has their shape: [n], or [1].
+/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
 template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
     std::size_t const size = reduction == Reduction::none ? n : 1;
@@ -18492,7 +18743,7 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
                      std::string("[").append(std::to_string(size)).append("]"));
 }
 
-/// The gradients of the losses of n rows.
+/// Returns the gradient of the loss of each row.
 template <class T>
 struct LossGrads {
     T const* out_grad;
@@ -18506,7 +18757,7 @@ struct LossGrads {
     }
 };
 
-/// The dims of the reduced losses of so many rows.
+/// The dims of the reduced losses of n rows.
 constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
     if (reduction == Reduction::none) return {n};
     return {1};
@@ -18522,7 +18773,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// One label for each row of x, in [0, classes).
+/// Checks that there is one label for each row of x, in [0, classes).
 template <class T, id_type I, class D>
 void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
     check_rank(field, x, 2);
@@ -18537,7 +18788,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
     check_same_shape("label", label, x);
 }
 
-/// -log(x) where the label is.
+/// losses[row] = -log(x[row, label[row]])
 template <class T, class I>
 struct LabelLoss {
     T const* x;
@@ -18552,7 +18803,7 @@ struct LabelLoss {
     }
 };
 
-/// Its gradient, -grad / x.
+/// Its gradient at the label: -grad / x.
 template <class T, class I>
 struct LabelLossGrad {
     T const* x;
@@ -18569,7 +18820,7 @@ struct LabelLossGrad {
     }
 };
 
-/// Is it 0? A NaN is not.
+/// Whether x is 0; false for NaN.
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD_INLINE bool is_zero(S const& x) {
@@ -18577,7 +18828,7 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
     return !(x < zero) && !(x > zero) && !(x != x);
 }
 
-/// label · log(x), and 0 where the label is 0.
+/// label · log(x), or 0 where the label is 0.
 template <class T>
 struct SoftLabelTerm {
     T const *x, *label;
@@ -18590,7 +18841,7 @@ struct SoftLabelTerm {
     }
 };
 
-/// Its gradient with the sign of a loss, -grad · label / x.
+/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
     T const *x, *label;
@@ -18612,11 +18863,12 @@ struct SoftLabelGrad {
 
 }  // namespace detail
 
-/// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
-/// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
-/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
+/// found by ADL. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the block sums
+/// are added in the same way. A probability of 0 has an infinite loss; softmax_with_cross_entropy avoids this. The
+/// precision on Cuda is that of its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     O(n); the same bits for any number of threads
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
@@ -18631,9 +18883,9 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
     return detail::reduce<T>(exec, reduction, losses);
 }
 
-/// The same against labels that are probabilities themselves: -Σ label · log(x) of every row, where the label is not 0.
+/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0.
 /// shapes   x [n, classes], label the same -> [1], or [n] without reduction
-/// errors   ShapeError if x is no matrix or label has another shape
+/// errors   ShapeError if x is not a matrix or label has another shape
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
@@ -18649,7 +18901,7 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
     return detail::reduce<T>(exec, reduction, losses);
 }
 
-/// The gradient of x: -out_grad / x where the label is, else 0; divided by n for a mean.
+/// The gradient of x: -out_grad / x at the label, 0 elsewhere; divided by n for Reduction::mean.
 /// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as cross_entropy; ShapeError if out_grad has another shape
 /// cost     one write of the result
@@ -18670,9 +18922,10 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
     return x_grad;
 }
 
-/// The gradient of x: -out_grad · label / x, 0 where the label is 0; divided by n for a mean. Labels get none.
+/// The gradient of x: -out_grad · label / x, or 0 where the label is 0; divided by n for Reduction::mean. The labels
+/// have no gradient.
 /// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   ShapeError if x is no matrix or the shapes do not match
+/// errors   ShapeError if x is not a matrix or the shapes do not match
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
@@ -18702,7 +18955,7 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Devic
 
 struct cross_entropy_grad_op;
 
-/// Labels are row numbers of one dim, or probabilities of the shape of x.
+/// See cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x.
 struct cross_entropy_op {
     static constexpr std::string_view name = "cross_entropy";
     using inputs = slots<slot::x, slot::label>;
@@ -18711,7 +18964,7 @@ struct cross_entropy_op {
         grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        Reduction reduction = Reduction::mean;  ///< what becomes of the losses of the rows
+        Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
 
         static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
     };
@@ -18758,7 +19011,7 @@ struct cross_entropy_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/mse.hpp: mse, the mean of squared differences.
+// rowan/op/mse.hpp: mse, the mean squared error.
 
 namespace rowan::inline v0 {
 
@@ -18776,7 +19029,7 @@ struct times_difference {
     }
 };
 
-/// The same where the factor, twice the gradient of the mean, lies in the memory of a device.
+/// The same if the factor, twice the gradient of the mean, is in device memory.
 template <class T>
 struct mse_grad_formula {
     LossGrads<T> grads;
@@ -18790,8 +19043,8 @@ struct mse_grad_formula {
 
 }  // namespace detail
 
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of 4096 elements, each
-/// in 16 interleaved parts, and added in the same way.
+/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
+/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
 /// shapes   x [...], y [...] -> [1]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
@@ -18806,7 +19059,7 @@ Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size, and the same with the other sign.
+/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
 /// shapes   x [...], y [...], out_grad [1] -> both [...]
 /// errors   ShapeError if the shapes do not match
 /// cost     two reads of both and two writes
@@ -18877,16 +19130,17 @@ struct mse_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/softmax.hpp: softmax, the numbers of a row as shares of 1.
+// rowan/op/softmax.hpp: softmax, the softmax of each row of a matrix.
 
 namespace rowan::inline v0 {
 
-/// exp(x - max) / sum of exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; its `exp` is found by its type. Sums are
-/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN. Goodfellow et al.: Deep Learning, 2016,
-/// section 4.1.
+/// exp(x - max) / Σ exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; user-defined types need an
+/// `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its
+/// maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
 /// shapes   x [n, classes] -> [n, classes]
-/// errors   ShapeError if x is no matrix
-/// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads
+/// errors   ShapeError if x is not a matrix
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; the same bits for any
+///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
@@ -18899,10 +19153,10 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
     return out;
 }
 
-/// The gradient of x from the result and its gradient: out · (out_grad - sum of out · out_grad), row by row.
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad), row by row.
 /// shapes   both [n, classes] -> [n, classes]
-/// errors   ShapeError if out is no matrix or the shapes differ
-/// cost     two reads of both and one write of the result, memory for a row of each thread
+/// errors   ShapeError if out is not a matrix or the shapes differ
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");
@@ -18963,13 +19217,13 @@ struct softmax_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the loss of numbers whose softmax are probabilities.
+// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The loss of a row, from its largest number and the sum of its exponentials.
+/// Writes the loss of a row, given its maximum and the sum of its exponentials.
 template <class T, class I>
 struct SoftmaxLoss {
     T const* x;
@@ -18986,12 +19240,14 @@ struct SoftmaxLoss {
 
 }  // namespace detail
 
-/// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
-/// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
-/// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
-/// Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
+/// the gradient needs. Computed in dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is
+/// finite if the differences of the elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of
+/// losses as in cross_entropy. The precision of the loss on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// Learning, 2016, sections 4.1 and 6.2.2.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
+///          [n, classes]
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     as softmax
 template <class T, id_type I, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
@@ -19008,7 +19264,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
     return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
 }
 
-/// The gradient of x from the softmax: (softmax - 1 where the label is) · out_grad, divided by n for a mean.
+/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere; divided by
+/// n for Reduction::mean.
 /// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
 /// cost     one read of the softmax and one write of the result
@@ -19041,7 +19298,7 @@ Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softm
 
 struct softmax_with_cross_entropy_grad_op;
 
-/// The slot `saved` holds the softmax.
+/// See softmax_with_cross_entropy. The slot `saved` holds the softmax.
 struct softmax_with_cross_entropy_op {
     static constexpr std::string_view name = "softmax_with_cross_entropy";
     using inputs = slots<slot::x, slot::label>;
@@ -19090,11 +19347,11 @@ struct softmax_with_cross_entropy_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/loss.hpp: losses, and what is made of scores.
+// rowan/layer/loss.hpp: losses and softmax.
 
 namespace rowan::inline v0::layer {
 
-/// The mean of the squared differences, over all elements.
+/// The mean squared error over all elements.
 /// shapes   x and y [...] -> [1]
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::mse, when the net runs
@@ -19103,9 +19360,9 @@ Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
 }
 
-/// Probabilities of the classes, row by row, as rowan::softmax.
+/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
 /// shapes   [n, classes] -> [n, classes]
-/// errors   ShapeError if x is no matrix
+/// errors   ShapeError if x is not a matrix
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
@@ -19114,15 +19371,15 @@ Var<T, Device> softmax(Var<T, Device> const& x) {
 
 /// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
-///          [0, classes)
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+///          label is not in [0, classes)
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<cross_entropy_op>({}, x, label);
 }
 
-/// cross_entropy(softmax(x), label) without infinities, as rowan::softmax_with_cross_entropy.
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy.
 /// shapes   x [n, classes] of scores, label [n] -> [1]
 /// errors   as layer::cross_entropy
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs
@@ -19146,12 +19403,12 @@ ROWAN_TEMPLATE(Var<double> softmax_with_cross_entropy(Var<double> const&, Var<st
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
+// rowan/layer/detail/run_parts.hpp: run_parts, runs the parts of a task in parallel, each on one thread.
 
 namespace rowan::inline v0::detail {
 
-/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
-/// of the first part that fails reaches the caller.
+/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
+/// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
 inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
     if (parts == 1) return f(0, &exec);
     Cpu const serial{.threads = 1};
@@ -19175,41 +19432,41 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/rnn.hpp: layer::rnn, a step of layers run over the steps of sequences.
+// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
 
 namespace rowan::inline v0::layer {
 
-/// A variable of any element type.
+/// A reference to a variable of any element type, or to none.
 class AnyVar {
 public:
-    AnyVar() = default;  ///< none
-    /// That variable.
+    AnyVar() = default;  ///< no variable
+    /// Refers to `v`.
     explicit AnyVar(Variable& v) : variable_(&v) {}
-    /// That of a layer.
+    /// Refers to the variable of `v`.
     template <class T, class Device>
     AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
-    Variable* get() const noexcept { return variable_; }  ///< nullptr for none
+    Variable* get() const noexcept { return variable_; }  ///< nullptr if there is none
 
 private:
     Variable* variable_ = nullptr;
 };
 
-/// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
-/// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
+/// A state of a recurrent layer. It is initialized with zeros of a given width, `Memory{.size = 64}`, or with one row
+/// for each sequence, such as the last state of another layer, `Memory{.like = last}`.
 struct Memory {
-    std::int64_t size = 0;  ///< of the state, which begins as zeros
-    AnyVar like = {};       ///< what the state begins with, if given
+    std::int64_t size = 0;  ///< width of a state that is initialized with zeros
+    AnyVar like = {};       ///< initial state, if given
 };
 
 /// One state, or a list of states.
 template <class T, class Device>
 class States {
 public:
-    /// A single one.
+    /// One state.
     States(Var<T, Device> state) : all_{state} {}
-    /// Several.
+    /// Several states.
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
-    /// Several, in braces.
+    /// Several states, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
     std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
 
@@ -19217,44 +19474,45 @@ private:
     std::vector<Var<T, Device>> all_;
 };
 
-/// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
+/// The result of a step: its output, and the state for the next step or a list of states, one for each memory.
 template <class T, class Device>
 struct Step {
-    Var<T, Device> output;                           ///< a row of the result
-    std::type_identity_t<States<T, Device>> memory;  ///< what the next step is given
+    Var<T, Device> output;                           ///< output of this step, one row for each sequence
+    std::type_identity_t<States<T, Device>> memory;  ///< state for the next step
 };
 template <class T, class Device>
 Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
 
-/// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
+/// The result of a recurrent layer: one row for each row of the input, with the input's levels, and the last state of
+/// each sequence.
 template <class T, class Device>
 struct Recurrence {
-    Var<T, Device> output;  ///< a row for each row of the input
-    Var<T, Device> last;    ///< the state of each sequence after its end
+    Var<T, Device> output;  ///< one row for each row of the input
+    Var<T, Device> last;    ///< state of each sequence after its last step
 };
 
-/// The same with a state for each of several memories.
+/// The same with one last state for each of several memories.
 template <class T, class Device>
 struct Recurrences {
-    Var<T, Device> output;             ///< a row for each row of the input
-    std::vector<Var<T, Device>> last;  ///< for each memory the state of each sequence after its end
+    Var<T, Device> output;             ///< one row for each row of the input
+    std::vector<Var<T, Device>> last;  ///< for each memory, the state of each sequence after its last step
 };
 
-/// How a recurrent layer walks through sequences.
+/// How a recurrent layer iterates over sequences.
 struct RnnOptions {
-    bool reverse = false;       ///< from the ends of the sequences to their beginnings
-    std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
+    std::ptrdiff_t level = -1;  ///< level whose sequences are iterated over; negative values count from the last
 };
 
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
 
-/// Of the states and the results: the type of x where that has fractions, else float, unless it is named.
+/// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
 template <class State, class T>
 using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
 
-/// `step(x_t, states)` is called once, to learn what a step is.
+/// Calls `step(x_t, states)` once, to build the net of a step.
 template <class R, class T, class Device, class F>
 layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
                                          layer::RnnOptions const& options, F const& step) {
@@ -19343,25 +19601,28 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
 
 namespace rowan::inline v0::layer {
 
-/// Runs `step(x_t, before)` for every step of the sequences of x, longest sequences first, so that no time is spent on padding, and gives
-/// outputs in the order of the input. What of a step needs only x, or is not needed by the next one, is computed for all steps at once,
-/// and so are the gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
+/// Runs `step(x_t, before)` for every step of the sequences of x and returns the outputs in the order of the input.
+/// `step` is called once, to build the net of a step. Sequences are processed without padding, sorted by decreasing
+/// length. Row-wise operators that depend only on x, or that the next step does not depend on, run once for all steps,
+/// and so do the gradients of their weights; the gradient of a table that is looked up in the step stays row-sparse.
 ///
 ///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
 ///         auto now = layer::gru_unit(x_t, before, {.size = 64});
 ///         return layer::Step{now, now};
 ///     });
 ///
-/// A step of a level above the last one has sequences of the levels below, which it may pool, or walk through with a layer of its own.
-/// Batches of 64 sequences and more are cut into parts of at least 32, which threads run at the same time; the parts, and so the bits, do
-/// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
-/// in one part.
+/// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
+/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
+/// 32, which run in parallel on the host; the parts, and so the bits of the result, do not depend on the number of
+/// threads. A step with an operator that needs all sequences at once, such as dropout or sum_rows, runs as one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels, a first state is no matrix, or the states after a step are not as many or have another shape;
-///          ValueError if there is no such level, or a memory has no size or both a size and a first state; TypeError if a first state has
-///          elements of another type
-/// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
-///          the states of all steps are kept
+/// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
+///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
+///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
+///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
+///          ShapeError if an initial state does not have one row for each sequence
+/// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
+///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
@@ -19374,15 +19635,15 @@ auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, Rn
     return rnn_with_last<State>(x, Memory{.size = size}, step, options);
 }
 
-/// The same with several memories: `step(x_t, states)` is given a list of the states, and makes `layer::Step{output, {state, ...}}`.
+/// The same with several memories: `step(x_t, states)` takes a list of states and returns
+/// `layer::Step{output, {state, ...}}`.
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
                    RnnOptions const& options = {}) {
     return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
 }
 
-/// The outputs alone.
-/// As rnn_with_last.
+/// Returns the outputs alone, as rnn_with_last.
 template <class State = void, class T, class Device, class M, class F>
 requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
 auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {
@@ -19395,13 +19656,14 @@ auto rnn(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& 
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/sparse/split.hpp: split, a gradient cut by sections of the height, for tables in several parts.
+// rowan/sparse/split.hpp: split, divides a gradient by sections of the height, for partitioned tables.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Where sections of these heights end.
+/// The inclusive prefix sum of the heights: the ends of the sections.
+/// errors   ShapeError as split
 inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
     if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
     std::vector<std::int64_t> ends;
@@ -19421,12 +19683,13 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
 
 }  // namespace detail
 
-/// One gradient per section: part k has the rows from heights[0] + … + heights[k - 1] on, counted from there, in input order.
+/// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
+/// row - s, in input order.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
-/// shapes   heights [parts], their sum is g.height()
-/// errors   ShapeError if heights are not a flat list, one is negative or they do not add up to g.height()
+/// shapes   heights [parts], with sum g.height()
+/// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
 /// cost     O(n * (width + log parts))
 template <class T>
 std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
@@ -19456,7 +19719,7 @@ ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double>
 
 }  // namespace rowan::inline v0
 
-// rowan/op/split.hpp: split, a tensor cut along one axis.
+// rowan/op/split.hpp: split, a tensor split along one axis.
 
 namespace rowan::inline v0 {
 
@@ -19471,7 +19734,7 @@ namespace detail {
     throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
 }
 
-/// Sections are counts and add up to the dim, if that is known.
+/// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
     std::int64_t sum = 0;
@@ -19484,12 +19747,14 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 
 }  // namespace detail
 
-/// Parts of x along an axis: part k has sections[k] of its dim, from sections[0] + … + sections[k - 1] on. Axis -1 is the last one.
+/// Splits x along an axis: part k has size sections[k] and begins at sections[0] + … + sections[k - 1]. Axis -1 is the
+/// last one.
 ///
 ///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
 ///
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   ValueError if x has no such axis; ShapeError if sections are not a flat list, one is negative or they do not add up to the dim
+/// errors   ValueError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
+///          they do not add up to the dim
 /// cost     one read and one write of every element
 template <class T, device D>
 std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
@@ -19509,7 +19774,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 
 struct split_grad_op;
 
-/// The slot `out` holds all parts, as a std::vector.
+/// See split. The slot `out` holds all parts as a std::vector.
 struct split_op {
     static constexpr std::string_view name = "split";
     using inputs = slots<slot::x>;
@@ -19517,8 +19782,8 @@ struct split_op {
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::vector<std::int64_t> sections;  ///< how many rows, or columns, of the axis each part has
-        std::int64_t axis = 0;               ///< negative ones count from the end
+        std::vector<std::int64_t> sections;  ///< the size of each part along the axis
+        std::int64_t axis = 0;               ///< negative values count from the end
 
         static constexpr auto fields =
             std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
@@ -19545,7 +19810,7 @@ struct split_op {
     }
 };
 
-/// Puts the gradients of the parts together.
+/// Concatenates the gradients of the parts.
 struct split_grad_op {
     static constexpr std::string_view name = "split_grad";
     using inputs = slots<grad_of<slot::out>>;
@@ -19565,15 +19830,16 @@ struct split_grad_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/split.hpp: layer::split, a value cut along one axis.
+// rowan/layer/split.hpp: layer::split, the parts of a value along an axis.
 
 namespace rowan::inline v0::layer {
 
-/// Parts along an axis, part k with sections[k] of its dim; axis -1 is the last one.
-///     auto const parts = layer::split(x, {2, 3}, 1);      // of x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
-/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
-/// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
-///          known, when the net runs
+/// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
+///     auto const parts = layer::split(x, {2, 3}, 1);      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
+///          along axis 0
+/// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
+///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>
 std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {
@@ -19585,13 +19851,13 @@ std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int6
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory.
+// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The gates of one step, the next cell and state.
+/// Computes the gates of one step, the next cell and the next state.
 template <class T>
 struct LstmStep {
     T const *x, *hidden, *c_prev;
@@ -19623,7 +19889,7 @@ struct LstmStep {
     }
 };
 
-/// The gradients that reach the gates and the cell before.
+/// Computes the gradients of the gates and of c_prev.
 template <class T>
 struct LstmGradStep {
     T const *saved, *c_prev, *h_grad, *c_grad;
@@ -19648,7 +19914,7 @@ struct LstmGradStep {
         store(product(dc, f), c_prev_grad + here);
     }
 
-    /// of a sigmoid whose value is y
+    /// The derivative of a sigmoid whose value is y.
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V slope(V const& y) {
@@ -19659,10 +19925,10 @@ struct LstmGradStep {
 }  // namespace detail
 
 /// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
-///     i = sigmoid(g_i);  f = sigmoid(g_f);  u = tanh(g_u);  o = sigmoid(g_o);  c = f · c_prev + i · u;  h = o · tanh(c)
-/// `x` is the input's part of the gates, one product for the inputs of all steps.
-/// shapes   x [n, 4 · size] in the order i, f, u, o, which is PyTorch's; h_prev and c_prev [n, size], w [size, 4 · size], b [4 · size]
-///          -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
+///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
+///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     8 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -19682,7 +19948,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     return {std::move(h), std::move(c), std::move(saved)};
 }
 
-/// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
+/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
 /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
 /// errors   ShapeError if shapes do not match
 /// cost     one pass over the gates
@@ -19725,7 +19991,7 @@ struct lstm_unit_grad_op {
     }
 };
 
-/// See lstm_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+/// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op {
     static constexpr std::string_view name = "lstm_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;
@@ -19755,21 +20021,24 @@ struct lstm_unit_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with parameters of its own.
+// rowan/layer/lstm_unit.hpp: layer::lstm_unit, one step of a long short-term memory with its own parameters.
 
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::lstm_unit.
 using LstmOptions = CellOptions;
 
-/// A step, see rowan::lstm_unit. The state is the output and the cell side by side, so a layer of `size` has a memory of 2 · size:
-///     auto h = layer::rnn(x, 2 * 64, [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
-/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, the gates in the order input, forget, cell, output, as
-/// PyTorch's transposed.
+/// Computes one step, see rowan::lstm_unit. The state is the output concatenated with the cell, so a layer of `size`
+/// has a memory of width 2 · size:
+///     auto h = layer::rnn(x, 2 * 64,
+///                         [](auto x_t, auto before) { return layer::lstm_unit(x_t, before, {.size = 64}); });
+/// Parameters: w_x [width of x, 4 · size] and b_x, w_h [size, 4 · size] and b_h, with the gates in the order input,
+/// forget, cell, output; w_x and w_h are PyTorch's, transposed.
 /// shapes   x [n, width], before [n, 2 · size] -> output [n, size], memory [n, 2 · size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
-/// cost     as rowan::lstm_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps; the state is
-///          copied when it is split, and when output and cell are joined
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not
+///          2 · size
+/// cost     as rowan::lstm_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes
+///          once for all steps; the state is copied when it is split and when output and cell are concatenated
 template <class T, class Device>
 Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before, LstmOptions const& options) {
     detail::Gates<T, Device> const gates(4, x, options);
@@ -19784,13 +20053,13 @@ Step<T, Device> lstm_unit(Var<T, Device> const& x, Var<T, Device> const& before,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
 
 namespace rowan::inline v0::layer {
 
 /// The settings of layer::while_loop.
 struct WhileOptions {
-    std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
+    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
 };
 
 }  // namespace rowan::inline v0::layer
@@ -19810,7 +20079,7 @@ struct loop_state<layer::Var<T, Device>> {
 template <class T, class Device>
 struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
 
-/// Of gradients: that of the first state that has fractions, else float.
+/// The element type of gradients: that of the first state with a non-integer type, else float.
 template <class... T>
 struct gradient_element {
     using type = float;
@@ -19823,11 +20092,11 @@ struct gradient_element<T, More...> {
 
 void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
 
-/// A loop with these first states. An iteration's states are variables of its own scope.
+/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
 std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
                                        layer::WhileOptions const& options);
 
-/// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
+/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
 template <class R, class Device>
 Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
     auto& net = block->net;
@@ -19851,23 +20120,27 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
 
 namespace rowan::inline v0::layer {
 
-/// Runs `body` as long as `condition` holds, both of which are called once, with the states, to learn what an iteration is: the states
-/// after the last iteration. A state is a Var or an Array. The gradient flows through all iterations, and that of a table that is looked up
-/// in one stays row-sparse.
+/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
+/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
+/// the gradient of a table that is looked up in an iteration stays row-sparse.
 ///
 ///     auto [i, x] = layer::while_loop(
 ///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
 ///         [](auto i, auto) { return layer::less(i, 10); },
-///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
+///         [&](auto i, auto x) {
+///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
+///         });
 ///
-/// The body gives a tuple of as many states of the same types; a single one may stand alone. Parameters that are made in it belong to all
-/// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
-/// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
-/// shapes   those of the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; ValueError if options.max_iterations is
-///          negative; when the net runs, ValueError after so many, and ShapeError if the condition has not one element
-/// cost     those of the layers of an iteration, and on a device a wait for each condition; a gradient keeps what it
-///          needs of every iteration; without one, memory does not grow with their number
+/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
+/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
+/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
+/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
+/// shapes   as the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
+///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
+///          options.max_iterations, ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
+///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
 template <class Condition, class Body, class... State>
 std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
                                 WhileOptions const& options = {}) {
@@ -19949,17 +20222,19 @@ ROWAN_FUNCTION std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<
 
 #endif
 
-// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences.
+// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences or arrays.
 
 namespace rowan::inline v0::layer {
 
-/// What `f` makes of each element of the sequences of a level of x: a row, or a sequence of the levels below. It is a recurrent layer
-/// without a memory: what `f` does row by row is done for all elements at once.
+/// Applies `f` to each element of the sequences of a level of x; an element is a row, or a sequence of the levels
+/// below. This is a recurrent layer without a memory: the row-wise operators of `f` run once for all elements.
 ///
-///     auto sentences = layer::map_fn(texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
+///     auto sentences = layer::map_fn(
+///         texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
 ///
-/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to that one, and those that `f` makes below
-/// errors   those of layer::rnn
+/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to options.level, then those of the
+///          result of `f`
+/// errors   as layer::rnn
 /// cost     as layer::rnn
 template <class T, class Device, class F>
 auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
@@ -19970,9 +20245,9 @@ auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {})
     return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
 }
 
-/// What `f` makes of every slot of an array, one after the other.
-/// shapes   n slots -> n slots of what `f` makes
-/// errors   those of layer::while_loop
+/// Applies `f` to every slot of an array, in order.
+/// shapes   n slots -> n slots of the shape of the result of `f`
+/// errors   as layer::while_loop
 /// cost     as layer::while_loop
 template <class T, class Device, class F>
 auto map_fn(Array<T, Device> const& array, F const& f) {
@@ -19980,7 +20255,7 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     using Index = Var<std::int64_t, Device>;
     auto const size = array_size(array);
     auto const slot =
-        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
+        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
     Array<R, Device> const none(
         *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
     auto const made = while_loop(
@@ -20002,10 +20277,10 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, one of them transposed where its flag says so. For a product with a weight of its own, see layer::fc.
+/// The product x · y, with x or y transposed if its flag is set. For a product with a trainable weight, see layer::fc.
 ///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
-/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
-/// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+/// shapes   x [n, k], y [k, m], after transposition -> [n, m], with the levels of x unless x is transposed
+/// errors   ShapeError if x or y is not a matrix or the inner dims differ; ValueError if both flags are set
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
@@ -20019,29 +20294,31 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool tra
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step that a program made before it named the recurrent layer.
+// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step, created before the recurrent layer.
 
 namespace rowan::inline v0::detail {
 
-/// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
+/// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    using in_step = add_op;  ///< and in files
+    using in_step = add_op;  ///< the operator in the built step, and so in files
 };
 
-/// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
+/// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
 class StepProgram {
 public:
-    /// errors   GraphError if the result depends neither on the step's input nor on a memory, or a memory is added to twice
+    /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
+    ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
     explicit StepProgram(Variable& result);
 
     std::span<Variable* const> memories() const { return memories_; }
 
-    /// The dims that memories have, which follow from those of the input.
-    /// errors   ShapeError if they do not follow, or what infer says of inputs that do not fit
+    /// Infers the specs of the memories from that of the input.
+    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
     std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
-    /// The same operators once more, in the default scope: the result, and what each memory holds in the next step.
+    /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
+    /// step.
     std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
 
 private:
@@ -20143,14 +20420,14 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
 
 #endif
 
-// rowan/op/sequence_pool.hpp: sequence_pool_op, one row for each sequence, as an operator.
+// rowan/op/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 
 namespace rowan::inline v0 {
 
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pooling pool = Pooling::sum;  ///< what becomes of the rows of a sequence
-    double pad_value = 0;   ///< the row of an empty sequence
+    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
+    double pad_value = 0;   ///< the elements of the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
@@ -20204,7 +20481,7 @@ struct sequence_pool_op {
 namespace rowan::inline v0::layer {
 
 /// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
-/// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+/// shapes   x [n, ...] with levels -> [sequences, ...], with one level less
 /// errors   ShapeError if x has no levels; when the net runs, as rowan::sequence_pool
 /// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>
@@ -20224,29 +20501,29 @@ Var<T, Device> sequence_last(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/rnn_program.hpp: layer::rnn as the design documents write it, whose step is an expression of a memory and the input.
+// rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
 
 namespace rowan::inline v0::layer {
 
-/// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
-/// state of each sequence after its last step, [sequences, width].
+/// Creates a memory of a step. Its width is inferred from what is added to it, and its initial state is zeros. Once the
+/// recurrent layer is created, it holds the state of each sequence after its last step, [sequences, width].
 /// shapes   [sequences, width]
 /// errors   none
-/// cost     a variable in the net
+/// cost     one variable in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> tensor() {
     return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
 }
 
-/// Within a step: the memory plus x, which the memory is in the next step.
+/// Within a step, returns memory + x, which is also the memory's value in the next step.
 /// shapes   memory and x [n, width] -> [n, width]
-/// errors   ShapeError if widths differ, where they are known
+/// errors   ShapeError if the widths are known and differ
 /// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
     return apply<rowan::detail::add_to_op>({}, memory, x);
 }
-/// nullptr stands for the step's input.
+/// The same; nullptr stands for the step's input.
 /// shapes   memory [n, width] -> [n, width]
 /// errors   as above
 /// cost     as above
@@ -20255,26 +20532,28 @@ Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
     return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
 }
 
-/// The parts of layer::rnn as an expression.
+/// A recurrent layer whose step is given as an expression.
 template <class T = float, class Device = Cpu>
 struct RnnProgram {
-    Var<T, Device> input;       ///< with levels of sequences
-    Var<T, Device> step_net;    ///< a row for a row of the input
-    bool concat_output = true;  ///< give the rows of all steps, and not only those of the last ones
-    bool reverse = false;       ///< from the ends of the sequences to their beginnings
+    Var<T, Device> input;       ///< input with levels of sequences
+    Var<T, Device> step_net;    ///< output of a step, one row for each row of the step's input
+    bool concat_output = true;  ///< return the rows of all steps, else those of the last steps only
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
 };
 
-/// A recurrent layer whose step is what lies between its memories and `step_net`:
+/// A recurrent layer whose step consists of the operators that compute `step_net` from the memories and the step's
+/// input, nullptr:
 ///
 ///     auto memory = layer::tensor();
 ///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
 ///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
 ///
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
-/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
-///          memory that nothing is added to, or one of another layer
+/// errors   as rnn_with_last; ShapeError if the width of a memory cannot be inferred; GraphError if step_net depends
+///          neither on the step's input nor on a memory, contains a recurrent layer, a memory that nothing or more than
+///          one value is added to, or a memory of another layer
 /// cost     as rnn_with_last
-template <class T = float, class Device = Cpu>  // braces are a program of floats
+template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
     spec::has_levels("layer::rnn: input", program.input->spec());
@@ -20300,13 +20579,14 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
-// rowan/sequence/sequence_expand.hpp: sequence_expand, each row or sequence repeated as often as another sequence is long.
+// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Instance i of x, which is rows [rows[i], rows[i + 1]), goes times[i + 1] - times[i] times to the rows from starts[i] on.
+/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
+/// result on.
 struct Expansion {
     std::span<std::int64_t const> times;
     std::vector<std::int64_t> rows;
@@ -20316,12 +20596,13 @@ struct Expansion {
     std::size_t length(std::size_t i) const { return length_at(rows, i); }
     std::size_t repeats(std::size_t i) const { return length_at(times, i); }
 
-    /// One level below: what sequences [at[i], at[i + 1]) cover.
+    /// Replaces sequence offsets by those one level below.
     static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
         for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
     }
 
-    /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
+    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
+    /// exceeds 2^60.
     std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
 };
 
@@ -20371,7 +20652,7 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
     return e;
 }
 
-/// How a device repeats rows, and sums the repeats.
+/// Device-specific implementation of sequence_expand and of its gradient.
 template <class D>
 struct SequenceExpansion;
 
@@ -20416,16 +20697,16 @@ struct SequenceExpansion<Cpu> {
 
 }  // namespace detail
 
-/// Repeats instance i of x once for each element of sequence i of a level of `lod`, which is the last unless given. An instance is a
-/// row, or where x has levels a sequence of the first, with all that is below it.
+/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
+/// a row or, if x has levels, a first-level sequence with all that it contains.
 ///
 ///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
 ///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
 ///
-/// shapes   x of as many instances as the level has sequences -> without levels [elements of the level, ...] with that level, else with
-///          the levels of x
-/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError if lod has no
-///          such level
+/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
+///          levels, else the repeated sequences with as many levels as x
+/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError
+///          if lod has no such level
 /// cost     one read of x and one write of the result
 template <class T, device D>
 LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
@@ -20438,8 +20719,8 @@ LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod con
     return {std::move(result), e.lod};
 }
 
-/// The adjoint of sequence_expand: each row of x gets the sum of its repeats, formed in their order and blocks of 64. Of x only shape and
-/// levels matter.
+/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
+/// of 64. Only the shape and the levels of x are used.
 /// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
 /// errors   as sequence_expand, and ShapeError if out_grad has another shape
 /// cost     one read of out_grad and one write of the result
@@ -20496,20 +20777,20 @@ ROWAN_FUNCTION std::vector<std::int64_t> Expansion::sums(std::vector<std::int64_
 
 #endif
 
-// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated as often as another input's sequences are long.
+// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 
 namespace rowan::inline v0 {
 
 /// The settings of sequence_expand.
 struct SequenceExpandOptions {
-    std::optional<std::size_t> level = {};  ///< of y; the last unless given
+    std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
     static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
 };
 
 struct sequence_expand_grad_op {
     static constexpr std::string_view name = "sequence_expand_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // of x the shape alone, of y the levels
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape of x and the levels of y are used
     using outputs = slots<grad_of<slot::x>>;
     using attributes = SequenceExpandOptions;
     using grad = no_grad;
@@ -20526,7 +20807,7 @@ struct sequence_expand_grad_op {
     }
 };
 
-/// See sequence_expand, for the levels of y.
+/// See sequence_expand; the levels are those of y.
 struct sequence_expand_op {
     static constexpr std::string_view name = "sequence_expand";
     using inputs = slots<slot::x, slot::y>;
@@ -20553,15 +20834,18 @@ struct sequence_expand_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated as often as sequences are long.
+// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated by the lengths of sequences.
 
 namespace rowan::inline v0::layer {
 
-/// Row k of x, or where x has levels its sequence k, as often as sequence k of y is long; y gives its levels alone.
+/// Repeats row k of x, or sequence k if x has levels, once for each element of sequence k of y. Only the levels of y
+/// are used.
 ///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
-/// Of y there is no gradient: if it depended on a parameter, training would refuse the net. Take what is fed, such as ids.
-/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has none
-/// errors   ShapeError if y has no levels; when the net runs, ShapeError if x has another number of rows or sequences
+/// y has no gradient: train throws a GraphError if y depends on a parameter. Use a fed variable, such as the ids.
+/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has
+///          none
+/// errors   ShapeError if y has no levels; when the net runs, ShapeError if the number of rows or sequences of x
+///          differs from the number of sequences of y
 /// cost     as rowan::sequence_expand, when the net runs
 template <class T, class U, class Device>
 Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
@@ -20575,7 +20859,7 @@ Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
 
 namespace rowan::inline v0::layer {
 
-/// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
+/// The sum of all rows of a batch, see rowan::sum_rows. For the sum of each sequence, see layer::sequence_pool.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
 /// cost     as rowan::sum_rows, when the net runs
@@ -20586,52 +20870,54 @@ Var<T, Device> sum_rows(Var<T, Device> const& x) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/train.hpp: train, parameters from batches.
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 
 #include <chrono>
 
 namespace rowan::inline v0 {
 
-/// What a callback hears of a batch.
+/// The report on one batch, passed to on_batch.
 struct BatchReport {
-    std::int64_t epoch;  ///< from 0 on
-    std::int64_t batch;  ///< of the epoch, from 0 on
-    double cost;         ///< its value
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< within the epoch, counted from 0
+    double cost;         ///< cost of the batch
 };
 
-/// Of a net on a device.
+/// The settings of train for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< Sgd{} unless given
-    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< other ones for parameters of these names
-    layer::GradientClipOn<Device> clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};            ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                  ///< how often the reader is asked for batches
-    bool progress = false;                    ///< a line on the standard error output for every epoch
-    std::uint64_t seed = 0;                   ///< of the first values of parameters, and of dropout
-    Device exec = {};                         ///< how many threads, or which stream
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    layer::GradientClipOn<Device> clip = {};  ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};            ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                  ///< number of epochs; each calls the reader once
+    bool progress = false;                    ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                   ///< for the initialization of parameters and for dropout
+    Device exec = {};                         ///< number of threads, or the stream
     std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
-    Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
 };
-/// Of a net on the host.
+/// The settings of train for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 
-/// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
+/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds. On a device every batch is waited for
-/// once, for its cost; bad ids are found then. What is returned is in the device's memory.
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, options.optimizers names no parameter, there is a
-///          schedule for an optimizer without a learning rate, or a batch does not bring a variable or brings one that no layer::data has
-///          declared;
-///          TypeError if a parameter or its gradient has elements that no optimizer or clip is for; TypeError and ShapeError if a batch
-///          brings another element type, rank, dim or number of levels than declared, or no rows; ShapeError if the cost is not one
-///          number; ValueError if the cost of a batch or the schedule's factor is not finite, or an optimizer refuses one of its options.
-///          The parameters are then as they were before that batch, all of them, and stay with the variables
-/// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
+/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
+///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
+///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
+///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
+///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
+///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
+///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
+///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
+///          and the variables keep them
+/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
@@ -20660,11 +20946,12 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
 
 }  // namespace rowan::inline v0
 
-// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's own operators.
+// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
 
 namespace rowan::inline v0 {
 
-/// All operators of rowan but those that are templates of an element type (cast_op<To>, full_op<T>): `builtin_ops::with<...>` adds them.
+/// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
+/// adds them.
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
              clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
@@ -20679,12 +20966,12 @@ using builtin_ops =
 
 }  // namespace rowan::inline v0
 
-// rowan/op/forward_ops.hpp: forward_ops, the operators that a program in a file may have.
+// rowan/op/forward_ops.hpp: forward_ops, the operators that programs in files may contain.
 
 namespace rowan::inline v0 {
 
-/// All operators of rowan but those that only training needs, and those that are made for an element type (cast, fill), which come with
-/// the element types: `forward_ops::with<my_op>` has one of the user's, too.
+/// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
+/// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
@@ -20693,13 +20980,13 @@ using forward_ops =
              sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
              weighted_embedding_bag_op>;
 
-/// Does a program have this operator also for integers, such as the counter of a loop?
+/// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
              negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
-/// And for truth values?
+/// Whether programs provide this operator for bool as well.
 template <class Op>
 inline constexpr bool takes_truth_values =
     registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;
@@ -20710,17 +20997,18 @@ inline constexpr bool takes_truth_values =
 
 namespace rowan::inline v0 {
 
-/// Slot i of the result is f(array.read(i)), for i in order: what f returns, or a copy of what it returns a reference to. It
-/// is called on the host, with slots that lie on the array's device.
-/// shapes   f takes a LoDTensor (or, as it converts, a Tensor) and returns either, of any element type
-/// errors   IndexError if a slot was never written, before f is called; what f throws; ShapeError if its results differ in rank or
-///          trailing dims
-/// cost     size() calls of f, on one thread; results that are not references are taken over
+/// Returns an array whose slot i is f(array.read(i)). f is called on the host, in ascending order of i; the slots are
+/// in the memory of the array's device. A result that f returns by lvalue reference is copied.
+/// shapes   f takes a LoDTensor (or a Tensor, to which it converts) and returns either, of any element type
+/// errors   IndexError if a slot was never written, before any call of f; ShapeError if results differ in rank,
+///          trailing dims or number of levels; whatever f throws
+/// cost     size() calls of f, on one thread; results that f returns by value are not copied
 template <class F, class T, class Device>
 auto map_fn(F&& f, TensorArray<T, Device> const& array) {
     using R = std::invoke_result_t<F&, LoDTensor<T, Device>>;
     TensorArray<typename std::remove_cvref_t<R>::value_type, Device> results;
-    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));  // all were written
+    // Throws unless all slots were written.
+    for (std::size_t i = 0; i < array.size(); ++i) static_cast<void>(array.read(i));
     for (std::size_t i = 0; i < array.size(); ++i)
         results.write(i, std::invoke(f, array.read(i)), !std::is_lvalue_reference_v<R>);
     return results;
@@ -20728,21 +21016,21 @@ auto map_fn(F&& f, TensorArray<T, Device> const& array) {
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/padded.hpp: to_padded and from_padded, between ragged batches and rectangular tensors.
+// rowan/sequence/padded.hpp: to_padded and from_padded, conversions between ragged batches and padded tensors.
 
 namespace rowan::inline v0 {
 
-/// A rectangular tensor and which of its places hold elements.
+/// A padded tensor and the mask of its valid entries.
 template <class T, class Device = Cpu>
 struct Padded {
-    Tensor<T, Device> value;    ///< [sequences, the longest of each level..., ...]
-    Tensor<bool, Device> mask;  ///< of the same dims but those of a row; true where a row is
+    Tensor<T, Device> value;    ///< [sequences, longest of each level..., ...]
+    Tensor<bool, Device> mask;  ///< of the same dims without those of a row; true for rows, false for padding
 };
 
 namespace detail {
 
-/// Where the sequences of the last level lie in a tensor of dims [n_0, m_0, m_1, …], counted in lines of the dim of the last level:
-/// ascending.
+/// The lines of the last level's sequences in a tensor of dims [n_0, m_0, m_1, …], in ascending order. A line is the
+/// innermost of these dims; lines are numbered in row-major order.
 template <class Shape>
 std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
     std::vector<std::size_t> lines(lod.sequences(0));
@@ -20758,7 +21046,7 @@ std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
     return lines;
 }
 
-/// Makes the dims after the first, each as long as the longest sequence of a level, as long as the caller wants them.
+/// Enlarges dim l + 1, the length of the longest sequence of level l, to lengths[l]. Throws ShapeError if that is less.
 template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
@@ -20773,15 +21061,16 @@ void lengthen(Shape& shape, Ids<> const& lengths) {
     }
 }
 
-/// Where sequences go in a padded tensor: sequence s fills the first places of line lines[s], of `longest` places each.
+/// The positions of sequences in a padded tensor: sequence s is at the start of line lines[s], which has length
+/// `longest`.
 struct PaddedPlaces {
     std::span<std::int64_t const> offsets;
     std::vector<std::size_t> lines;
-    std::size_t places;  // how many lines there are
+    std::size_t places;  // the number of lines
     std::size_t longest;
 };
 
-/// How a device pads sequences of rows of `width` elements.
+/// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
 struct Padding;
 
@@ -20808,17 +21097,19 @@ struct Padding<Cpu> {
 
 }  // namespace detail
 
-/// Pads all levels: each gets a dim as long as its longest sequence, or as `lengths` says, one number for each level.
+/// Pads all levels. Level l becomes a dim whose size is its longest sequence, or lengths[l] if `lengths` are given.
 ///
 ///     [a b]  []  [c]   ->   value  a b      mask  1 1
 ///                                  . .            0 0
 ///                                  c .            1 0
 ///
-/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], with m_l the longest of level l,
-///          or lengths[l]
-/// errors   ShapeError if x has no levels, lengths are not as many, one is shorter than a sequence of its level, or the result does not
-///          fit or has more than 8 dims; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result; lengths in the memory of a device are waited for, here and below
+/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], where m_l is the
+///          longest sequence of level l, or lengths[l]
+/// errors   ShapeError if x has no levels, lengths are given but not one number per level, lengths[l] is less than the
+///          longest sequence of level l, or the result is too large or has more than 8 dims; ValueError if the element
+///          type is an integer and cannot represent pad_value
+/// cost     one read of x and one write of the result; lengths in device memory are copied to the host, which
+///          synchronizes, here and in from_padded
 template <class T, device D>
 Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value = 0,
                        std::type_identity_t<Ids<D>> lengths = {}) {
@@ -20840,10 +21131,11 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
     return result;
 }
 
-/// The inverse of to_padded, and for a pad_value of 0 its adjoint: the elements at the places that `lod` says are taken. The dims may be
-/// longer than the longest sequences; from_padded's own adjoint is to_padded with their lengths.
-/// shapes   padded [n_0, m_0, m_1, …, ...], as many m as lod has levels -> [rows of lod, ...] with lod
-/// errors   ShapeError if lod has no levels, or padded too few dims, another n_0 or an m shorter than a sequence of its level
+/// The inverse of to_padded and, for pad_value 0, its adjoint: collects the rows that belong to the sequences of `lod`.
+/// Dims may be larger than the longest sequences. The adjoint of from_padded is to_padded whose lengths are these dims.
+/// shapes   padded [n_0, m_0, m_1, …, ...], one m per level of lod -> [rows of lod, ...] with lod
+/// errors   ShapeError if lod has no levels, or padded has too few dims, another n_0 or an m less than a sequence of
+///          its level
 /// cost     one read and one write of the rows of lod
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
@@ -20878,7 +21170,7 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     return {std::move(result), lod};
 }
 
-/// The same for one level of sequences of these lengths.
+/// The same for one level of sequences with the given lengths.
 /// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
 /// errors   as above; LodError if a length is negative
 template <class T, device D>
@@ -20903,13 +21195,13 @@ LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_iden
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/reorder.hpp: reorder, sequences brought into the order of an unpacked batch.
+// rowan/sequence/reorder.hpp: reorder, which permutes sequences into the order of a StepMap.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Result j is the row or first-level sequence from(j) of x; `from` is a permutation.
+/// Result j is row or first-level sequence from(j) of x; `from` is a permutation.
 template <class T, class D, class From>
 LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
@@ -20921,8 +21213,9 @@ LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t se
 
 }  // namespace detail
 
-/// The rows of x in the order of a map: result j is row order()[j]. With levels, whole sequences of the first one move.
-/// shapes   x of as many rows, or sequences, as the map has
+/// Permutes the rows of x into the order of a map: result j is row map.order()[j]. If x has levels, permutes its
+/// first-level sequences.
+/// shapes   x of map.sequences() rows or first-level sequences -> as many
 /// errors   ShapeError if x has another number of them
 /// cost     O(rows): one read and one write of every row
 template <class T, device D>
@@ -20936,10 +21229,10 @@ Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map
     return reorder(exec, LoDTensor<T, D>(x.share()), map);
 }
 
-/// The adjoint and inverse of reorder: from the map's order back to the batch's.
-/// shapes   out_grad of as many rows, or sequences, as the map has
+/// The adjoint and inverse of reorder: permutes from the map's order to that of the batch.
+/// shapes   out_grad of map.sequences() rows or first-level sequences -> as many
 /// errors   as reorder
-/// cost     as reorder, and 8 bytes for each sequence
+/// cost     as reorder, and 8 bytes per sequence
 template <class T, device D>
 LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
     std::vector<std::size_t> position(map.sequences());
@@ -20980,16 +21273,16 @@ ROWAN_TEMPLATE(Tensor<double> reorder_grad(Cpu const&, Tensor<double> const&, St
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/sequence_concat.hpp: sequence_concat, sequences of several batches joined one by one.
+// rowan/sequence/sequence_concat.hpp: sequence_concat, which concatenates the i-th sequences of several batches.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// All have the levels of the first and as many sequences in each; only the lengths in the last level differ.
+/// Throws ShapeError unless all Lods have equal upper levels and the same number of sequences in the last level.
 void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
 
-/// Where the blocks of rows begin: block s * lods.size() + j is sequence s of batch j.
+/// The row offsets of the blocks of the result: block s * lods.size() + j is sequence s of batch j.
 Lod concat_starts(std::span<Lod const> lods);
 
 template <class T, class D>
@@ -21028,16 +21321,16 @@ struct lod_tensor_type<LoDTensor<T, D>> {
     using device = D;
 };
 
-/// What lies in a range of LoDTensors or of std::reference_wrappers of them.
+/// The LoDTensor type of a range of LoDTensors or of std::reference_wrappers to them.
 template <class R>
 using lod_tensor_in = typename lod_tensor_type<
     std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
 
-/// Where they lie.
+/// The device type of these LoDTensors.
 template <class R>
 using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
 
-/// A range of LoDTensors that stay where they are.
+/// A range whose iterators return references to existing LoDTensors, not temporaries.
 template <class R>
 concept lod_tensors = std::ranges::forward_range<R const> && requires {
     typename lod_tensor_in<R>;
@@ -21045,14 +21338,15 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of the last level of the result is sequence i of each input, one after the other. Inputs are given one by one, or as a
-/// range of LoDTensors or of references to them.
+/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
+/// arguments, or a range of LoDTensors or of references to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the levels of the first above the last
-/// errors   ShapeError if there are no inputs or no levels, or if number of sequences, levels above the last, or trailing dims differ
-/// cost     one read and one write of every row; 8 bytes for each sequence of each input
+/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
+/// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
+///          or trailing dims differ
+/// cost     one read and one write of every row; 8 bytes per sequence of each input
 template <detail::lod_tensors R>
 auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
     using X = detail::lod_tensor_in<R>;
@@ -21066,9 +21360,9 @@ LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, Mor
     return detail::concat<T, D>(exec, pointers);
 }
 
-/// The adjoint of sequence_concat: cuts the gradient of its result into those of the inputs, whose levels are `lods`.
+/// The adjoint of sequence_concat: splits out_grad into the gradients of the inputs, whose levels are `lods`.
 /// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
-/// errors   ShapeError if `lods` are not those of inputs that can be joined, or out_grad has another number of rows
+/// errors   ShapeError if inputs with `lods` cannot be concatenated, or out_grad has another number of rows
 /// cost     one read and one write of every row
 template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
@@ -21169,13 +21463,14 @@ ROWAN_FUNCTION Lod concat_starts(std::span<Lod const> lods) {
 
 #endif
 
-// rowan/sequence/sequence_erase.hpp: sequence_erase, sequences without some of their tokens.
+// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device drops elements: `erased` are sorted, starts becomes where the sequences of the result begin, which has the rank of x.
+/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
+/// the result, which has the rank of x.
 template <class D>
 struct SequenceErasure;
 
@@ -21205,13 +21500,13 @@ struct SequenceErasure<Cpu> {
 
 }  // namespace detail
 
-/// The sequences of the last level without the elements that equal one of `tokens`, the others in their order.
+/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
 ///
 ///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
 ///
-/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the levels of x above the last
-/// errors   ShapeError if x has no levels or longer rows
-/// cost     two reads of x and one write of the result, O(log tokens) for each element; a device is waited for
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
+/// errors   ShapeError if x has no levels or its rows have more or less than one element
+/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
 template <class T, device D>
 LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");
@@ -21235,13 +21530,13 @@ LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_ide
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/sequence_mask.hpp: sequence_mask, which places of padded sequences hold elements.
+// rowan/sequence/sequence_mask.hpp: sequence_mask, a mask of the valid entries of padded sequences.
 
 namespace rowan::inline v0 {
 
-/// Row i is true in its first lengths[i] places, in all if there are fewer. Without max_length there are as many as the longest needs.
+/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length.
 /// shapes   lengths of any shape -> lengths.shape + [max_length]
-/// errors   IndexError if a length is negative; ShapeError if the result does not fit
+/// errors   IndexError if a length is negative; ShapeError if the result is too large or has more than 8 dims
 /// cost     one write of the result
 Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {});
 
@@ -21283,13 +21578,13 @@ ROWAN_FUNCTION Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional
 
 #endif
 
-// rowan/sequence/sequence_reverse.hpp: sequence_reverse, the rows of each sequence from the last to the first.
+// rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device reverses sequences.
+/// Device-specific implementation of sequence_reverse.
 template <class D>
 struct SequenceReversal;
 
@@ -21314,7 +21609,7 @@ struct SequenceReversal<Cpu> {
 
 }  // namespace detail
 
-/// The rows of each sequence of the last level in reverse. It is its own inverse and its own adjoint.
+/// Reverses the rows of each sequence of the last level. It is its own inverse and its own adjoint.
 ///
 ///     lod {{0, 3, 3, 5}}     [a b c]  []  [d e]   ->   [c b a]  []  [e d]
 ///
@@ -21337,25 +21632,27 @@ LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/sequence_slice.hpp: sequence_slice, a part of each sequence.
+// rowan/sequence/sequence_slice.hpp: sequence_slice, a slice of each sequence.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The offsets of the slices, each of which must lie in its sequence of the last level.
+/// The row offsets of the result. Throws unless there is one slice per sequence of the last level and each is inside
+/// it.
 std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length);
 
 }  // namespace detail
 
-/// Of sequence i of the last level, the rows [offset[i], offset[i] + length[i]).
+/// Keeps rows [offset[i], offset[i] + length[i]) of sequence i of the last level.
 ///
 ///     [a b c]  [d e]   offset {1, 0}, length {2, 0}   ->   [b c]  []
 ///
-/// shapes   x [n, ...], offset and length one number for each sequence -> [Σ length, ...], with the levels of x above the last
-/// errors   ShapeError if x has no levels or there are more or fewer offsets or lengths than sequences; IndexError if a slice does not
-///          lie in its sequence
-/// cost     one read and one write of the rows that stay; offsets and lengths in the memory of a device are waited for
+/// shapes   x [n, ...], offset and length with one number per sequence -> [Σ length, ...], with the upper levels of x
+/// errors   ShapeError if x has no levels, or offset or length is not a flat list of one number per sequence;
+///          IndexError if a slice is not inside its sequence
+/// cost     one read and one write of the rows that are kept; offsets and lengths in device memory are copied to the
+///          host, which synchronizes
 template <class T, device D>
 LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> offset,
                                std::type_identity_t<Ids<D>> length) {
@@ -21377,7 +21674,8 @@ LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::typ
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
 
-/// The adjoint of sequence_slice: the gradient of the rows that stayed, and zeros for the others. `x_lod` are the levels of x.
+/// The adjoint of sequence_slice: the gradient of the rows that were kept, and zeros for the others. `x_lod` is the Lod
+/// of x.
 /// shapes   out_grad [Σ length, ...] -> [rows of x_lod, ...] with x_lod
 /// errors   as sequence_slice, and ShapeError if out_grad has another number of rows
 /// cost     one read of out_grad and one write of the result
@@ -21466,13 +21764,13 @@ ROWAN_FUNCTION std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> con
 
 #endif
 
-// rowan/sequence/sequence_softmax.hpp: sequence_softmax, weights of the rows of a sequence that sum to 1.
+// rowan/sequence/sequence_softmax.hpp: sequence_softmax, the softmax over the rows of each sequence.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device computes the softmax of sequences.
+/// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
 struct SequenceSoftmax;
 
@@ -21536,13 +21834,14 @@ struct SequenceSoftmax<Cpu> {
 
 }  // namespace detail
 
-/// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
-/// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
-/// its column of the sequence NaN. Paddle's sequence_softmax.
+/// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in
+/// dtype<T>::sum, whose `exp` is found by argument-dependent lookup, and rounded to T once; sums are formed in input
+/// order and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
-/// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same
-///          bits for any number of threads, and on devices but for a GPU's own exp
+/// cost     two reads of x and one write of the result; temporary memory for the longest sequence of each thread, on a
+///          device for all of x; bitwise equal results for any number of threads, and on devices except for a GPU's own
+///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
@@ -21557,7 +21856,8 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 /// The gradient of x from that of `out`, the result of sequence_softmax: out * (out_grad - sum of out * out_grad).
 /// shapes   out [n, ...], out_grad the same -> [n, ...] with the levels of out
 /// errors   ShapeError if out has no levels or out_grad another shape
-/// cost     two reads of both and one write of the result, memory for the longest sequence of a thread, on a device for all of x
+/// cost     two reads of both and one write of the result; temporary memory for the longest sequence of each thread, on
+///          a device for all of x
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
@@ -21583,13 +21883,14 @@ LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
 
 }  // namespace rowan::inline v0
 
-// rowan/sequence/shrink.hpp: shrink, the sequences that go on when the shorter ones have ended.
+// rowan/sequence/shrink.hpp: shrink, which removes the sequences that have ended before a step.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Of rows that stand for the sequences that have a step t - 1, or for all of them, the positions of those that have a step t.
+/// The positions of the sequences that have a step t among `rows` rows, which stand for all sequences or for those that
+/// have a step t - 1.
 template <class D>
 std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     std::vector<std::int64_t> kept;
@@ -21624,12 +21925,13 @@ void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
 
 }  // namespace detail
 
-/// The rows of the sequences that have a step t, of rows that stand for all sequences in the map's order or for those that have a step
-/// t - 1. With levels, sequences of the first one stay or go.
-/// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) on) -> map.step_size(t) rows
-/// errors   ShapeError if x has another number
-/// cost     for a sorted map O(1), of a batch with levels too: an alias of the first rows. Else it looks at every row of x, allocates
-///          8 bytes for each that stays, and copies these
+/// Selects the rows of the sequences that have a step t. The rows of x stand for all sequences in the map's order, or
+/// for those that have a step t - 1. If x has levels, selects first-level sequences instead of rows.
+/// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) to
+///          map.sequences()) -> map.step_size(t) rows
+/// errors   ShapeError if x has another number of rows
+/// cost     O(1) for a sorted map, also with levels: an alias of the first rows. Otherwise one pass over the rows of x
+///          (on a device, over all sequences), 8 bytes per selected row, and a copy of these rows
 template <class T, device D>
 Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
     detail::check_rows("x", x);
@@ -21661,9 +21963,11 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
             detail::LodAccess::make(detail::LodAccess::memory(lod), std::span(levels.data(), lod.levels()))};
 }
 
-/// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
-/// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
-/// errors   ShapeError if `rows` is no number that shrink takes, or out_grad has another number of rows than stayed
+/// The adjoint of shrink for a Tensor: the gradient of the selected rows, and zeros for the others. `rows` is
+/// x.shape(0).
+/// shapes   out_grad [map.step_size(t), ...] -> [rows, ...]
+/// errors   ShapeError if `rows` is not a valid number of rows of x for shrink, or out_grad does not have
+///          map.step_size(t) rows
 /// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
@@ -21688,10 +21992,11 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     return x_grad;
 }
 
-/// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
-/// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
-/// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
-/// cost     as for rows
+/// The same for a batch with levels, where `x_lod` is the Lod of x: the rows of removed sequences are zeros.
+/// shapes   out_grad of as many rows as the selected sequences -> [rows of x_lod, ...] with x_lod
+/// errors   ShapeError if x_lod has no levels or its number of sequences is not valid for shrink, or out_grad has
+///          another number of rows
+/// cost     as above
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {
@@ -21753,13 +22058,13 @@ ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/from_dense.hpp: from_dense, the rows of a tensor that are not zero.
+// rowan/sparse/from_dense.hpp: from_dense, the nonzero rows of a tensor as SelectedRows.
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is an element larger than a threshold in size, or NaN?
+/// Whether an element is NaN or its absolute value exceeds a threshold.
 template <class T>
 class is_large {
     using S = sum_t<T>;
@@ -21769,7 +22074,7 @@ public:
     explicit is_large(double threshold) {
         check_finite("threshold", threshold);
         if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
-        // no integer is larger than that
+        // no value of S exceeds such a threshold
         if constexpr (std::integral<S>) none_ = threshold >= static_cast<double>(std::numeric_limits<S>::max());
         if (none_) return;
         high_ = constant<S>(threshold);
@@ -21789,8 +22094,9 @@ private:
 
 }  // namespace detail
 
-/// The rows of `dense` in which some element is larger than `threshold` in size, or NaN; merged. With threshold 0 nothing is lost.
-/// shapes   dense [height, ...]
+/// The rows of `dense` with an element that is NaN or whose absolute value exceeds `threshold`; merged. Threshold 0
+/// keeps all nonzero rows.
+/// shapes   dense [height, ...] -> a SelectedRows of that height and row shape
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
 /// cost     O(height * width)
 template <class T>
@@ -21814,13 +22120,13 @@ ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, doubl
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/retain.hpp: retain, the part of a gradient that falls on given rows.
+// rowan/sparse/retain.hpp: retain, the part of a gradient in given rows.
 
 namespace rowan::inline v0 {
 
-/// The rows of `g` that are among `rows`, in their order in `g`, duplicates included. Rows that `g` does not have are not added.
-/// shapes   rows [m] -> the same height and row shape
-/// errors   ShapeError if rows are not a flat list; IndexError if one of them is not in [0, height)
+/// The rows of `g` that are in `rows`, in the order of `g`, including duplicates. Rows that are not in `g` are ignored.
+/// shapes   rows [m] -> a SelectedRows of the height and row shape of g
+/// errors   ShapeError if rows are not a flat list; IndexError if a row is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
 template <class T>
 SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
@@ -21850,13 +22156,13 @@ ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/to_dense.hpp: to_dense, the tall tensor that some rows stand for.
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
 
 namespace rowan::inline v0 {
 
-/// Zeros of g.shape() to which the rows of `g` are added in order.
-/// shapes   [height, ...]
-/// errors   ShapeError if height times row size does not fit 63 bits; std::bad_alloc if there is no such memory
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added in input order.
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
 /// cost     O(height * width + n * width)
 template <class T>
 Tensor<T> to_dense(Cpu exec, SelectedRows<T> const& g) {
@@ -21876,26 +22182,26 @@ ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/touched_rows.hpp: TouchedRows, which rows of a table have changed since the last checkpoint.
+// rowan/sparse/touched_rows.hpp: TouchedRows, the set of rows of a table that changed since the last checkpoint.
 
 namespace rowan::inline v0 {
 
-/// A set of rows of a table, one bit for each row of the table.
+/// A set of rows of a table, stored as one bit per row of the table.
 ///
 ///     TouchedRows touched(table.shape(0));
 ///     touched.add(gradient.rows());                       in every step
-///     delta.add("table", touched.of(table));              what a delta checkpoint holds of it: the rows' new values
+///     delta.add("table", touched.of(table));              the new values of the rows, for a delta checkpoint
 ///     delta.add("table moment", touched.of(moment));
 ///     touched.clear();
 class TouchedRows {
 public:
-    /// No row of a table of this height.
+    /// The empty set, for a table of this height.
     /// errors   ShapeError if height is negative
     /// cost     O(height / 64)
     explicit TouchedRows(Height height)
         : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
 
-    /// The rows whose bits differ, for a table of which nobody has kept a record.
+    /// The rows whose bits differ, for tables whose changes were not recorded.
     /// shapes   before [h, ...], after of the same shape
     /// errors   ShapeError if shapes differ or the rank is 0
     /// cost     both tables are read once, on several threads
@@ -21929,10 +22235,10 @@ public:
     }
     ~TouchedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }  ///< of the table
+    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
 
-    /// Adds rows, in any order and also again.
-    /// errors   IndexError if one is not in [0, height)
+    /// Adds rows, in any order; duplicates are allowed.
+    /// errors   IndexError if a row is not in [0, height)
     /// cost     two passes over the rows
     void add(Ids<> rows) {
         detail::check_ids(Cpu{}, "rows", rows, height_);
@@ -21942,13 +22248,13 @@ public:
         }
     }
 
-    /// Rows in the memory of another device, which are waited for.
-    /// errors   as above, and those of to_host
-    /// cost     as above, and one copy to the host, which is waited for
+    /// As above, for rows in the memory of another device; blocks until they are copied.
+    /// errors   as above, and as to_host
+    /// cost     as above, and one blocking copy to the host
     template <id_type I, class Device>
     requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
 
-    /// All of them, ascending.
+    /// The rows of the set, ascending.
     /// errors   std::bad_alloc
     /// cost     O(height / 64 + rows)
     std::vector<std::int64_t> rows() const {
@@ -21963,10 +22269,10 @@ public:
         return rows;
     }
 
-    /// These rows of a table, as they are now.
+    /// The current values of these rows of a table.
     /// shapes   table [height, ...]
     /// errors   ShapeError if the table has another height
-    /// cost     O(height / 64), and one read and one write of these rows
+    /// cost     O(height / 64), and one read and one write of the rows
     template <class T, class Device>
     SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
         detail::check_height("table", table, height_);
@@ -21974,7 +22280,7 @@ public:
         return {height_, ids, gather(table, ids)};
     }
 
-    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< none is touched from now on
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< removes all rows
 
 private:
     static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }

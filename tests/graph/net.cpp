@@ -111,6 +111,14 @@ void check(Builder& b, Variable& cost) {
 
 }  // namespace
 
+TEST_CASE("an operator with another number of inputs than slots throws", "[graph][bad]") {
+    Builder net;
+    Variable& x = net.data("x", {2, 3});
+    CHECK_THROWS_WITH((net.op<mse_op, double, double>({&x})), "mse has 1 inputs, expected 2");
+    CHECK_THROWS_WITH((net.op<tanh_op, double>({&x, &x})), "tanh has 2 inputs, expected 1");
+    CHECK(net.scope.operators().empty());
+}
+
 TEST_CASE("a net runs its operators in order, and every gradient is that of central differences", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# tests/python/readme.sh BUILD: of the README's lines for Python, the first installs all that the build needs, the second builds a target
+# tests/python/readme.sh BUILD: of the lines for Python in examples/README.md, the first installs all that the build needs, the second builds a target
 # that there is, and the third, as it stands, runs an example over the module in BUILD.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/tests/packages.sh"
-mapfile -t lines < <(grep -A 2 '^    apt install .*pybind11-dev' "$root/README.md")
+mapfile -t lines < <(grep -A 2 '^    apt install .*pybind11-dev' "$root/examples/README.md")
 
 for package in "${packages_build[@]}" pybind11-dev python3-dev python3-numpy; do
     # cmake brings make, which the lines use instead of ninja
     if [[ $package != ninja-build && " ${lines[0]} " != *" $package "* ]]; then
-        echo "the README's line for Python does not install $package"
+        echo "examples/README.md does not install $package"
         exit 1
     fi
 done

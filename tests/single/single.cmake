@@ -14,7 +14,7 @@ endforeach()
 set_target_properties(rowan PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
                       "$<BUILD_INTERFACE:${single}>;$<BUILD_INTERFACE:${one_line}>")
 
-# Takes from the list of sources those that include what the single header leaves out. They are skipped together.
+# Takes from the list of sources those that include what the single header leaves out. Each is skipped by name.
 function(rowan_without_nanopb list)
     set(one_line ${PROJECT_BINARY_DIR}/tests/single)
     set(left ${${list}})
@@ -24,17 +24,9 @@ function(rowan_without_nanopb list)
             string(REGEX MATCH "rowan/[a-z0-9_/]+\\.hpp" header "${line}")
             if(source IN_LIST left AND NOT EXISTS ${one_line}/${header} AND NOT header STREQUAL rowan/rowan.hpp)
                 list(REMOVE_ITEM left ${source})
-                cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-                set_property(GLOBAL APPEND PROPERTY ROWAN_LEFT_OUT ${source})
+                rowan_skip_file(${source} "the single header leaves out what it needs")
             endif()
         endforeach()
     endforeach()
     set(${list} ${left} PARENT_SCOPE)
 endfunction()
-
-function(rowan_skip_left_out)
-    get_property(sources GLOBAL PROPERTY ROWAN_LEFT_OUT)
-    list(JOIN sources ", " sources)
-    rowan_skip("with the single header" "it leaves out what these need: ${sources}")
-endfunction()
-cmake_language(DEFER DIRECTORY ${PROJECT_SOURCE_DIR} CALL rowan_skip_left_out)

@@ -1,4 +1,4 @@
-// rowan/compiled/containers.cpp: of the compiled library the rooms core, sparse and sequence.
+// rowan/compiled/containers.cpp: the core, sparse and sequence parts of the compiled library.
 #include <rowan/compiled/define.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>

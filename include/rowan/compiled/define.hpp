@@ -1,4 +1,4 @@
-// rowan/compiled/define.hpp: from here on a source of the compiled library defines what headers declare.
+// rowan/compiled/define.hpp: makes headers included after it define functions and instantiate templates.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>

@@ -1,4 +1,4 @@
-// rowan/compiled/io.cpp: of the compiled library what needs nanopb: descriptors, checkpoints and models.
+// rowan/compiled/io.cpp: the parts of the compiled library that need nanopb: descriptors, checkpoints and models.
 #include <rowan/rowan.hpp>
 
 #include <rowan/compiled/define.hpp>

@@ -1,4 +1,4 @@
-// rowan/compiled/nets.cpp: of the compiled library what is no operator, needs no nanopb and stands above sparse and sequence.
+// rowan/compiled/nets.cpp: the rest of the compiled library, except operators and what needs nanopb.
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 

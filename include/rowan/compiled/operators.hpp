@@ -1,4 +1,4 @@
-// rowan/compiled/operators.hpp: compile_operators, for the sources of the compiled library alone.
+// rowan/compiled/operators.hpp: compile_operators, used only by the sources of the compiled library.
 #pragma once
 
 #include <rowan/graph/op_kernel.hpp>
@@ -33,7 +33,7 @@ void compile_operator(Codes& codes) {
     }
 }
 
-/// Makes the operators of a list for elements of E part of the object file that calls it.
+/// Instantiates the kernels of a list of operators for elements of E in the object file that calls it.
 template <class E, class... Op>
 Codes compile_operators(type_list<Op...>) {
     Codes codes;

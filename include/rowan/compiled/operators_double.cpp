@@ -1,4 +1,4 @@
-// rowan/compiled/operators_double.cpp: the operators of the compiled library on elements of double.
+// rowan/compiled/operators_double.cpp: the compiled library's operators for double.
 #ifndef ROWAN_COMPILING_OPERATORS
 #define ROWAN_COMPILING_OPERATORS
 #endif

@@ -1,4 +1,4 @@
-// rowan/compiled/operators_float.cpp: the operators of the compiled library on elements of float.
+// rowan/compiled/operators_float.cpp: the compiled library's operators for float.
 #ifndef ROWAN_COMPILING_OPERATORS
 #define ROWAN_COMPILING_OPERATORS
 #endif

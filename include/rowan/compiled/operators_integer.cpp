@@ -1,4 +1,4 @@
-// rowan/compiled/operators_integer.cpp: the operators of the compiled library on integers and truth values, and those without inputs.
+// rowan/compiled/operators_integer.cpp: the compiled library's operators for integers and bool and without inputs.
 #ifndef ROWAN_COMPILING_OPERATORS
 #define ROWAN_COMPILING_OPERATORS
 #endif

@@ -1,4 +1,4 @@
-// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines and on huge pages where it is large.
+// rowan/core/allocator.hpp: memory for tensors, aligned to cache lines; large blocks use huge pages.
 #pragma once
 
 #include <rowan/core/detail/blocks.hpp>
@@ -11,28 +11,28 @@
 
 namespace rowan::inline v0 {
 
-/// A standard allocator whose blocks start at a multiple of 64 bytes and are not initialised. From 4 MiB on a block fills whole
-/// 2 MiB pages and asks the system to back them by huge ones: rows read at random are then found without a page walk.
-/// Blocks come from the thread's MemoryPool where there is one, and go back to it.
+/// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
+/// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
     using value_type = T;
 
-    /// Where blocks start: at multiples of this many bytes.
+    /// The alignment of blocks, in bytes.
     static constexpr std::size_t alignment = std::max(alignof(T), detail::block_alignment);
-    /// The size of the system's large pages, in bytes.
+    /// The size of the system's huge pages, in bytes.
     static constexpr std::size_t huge_page = detail::huge_page;
-    /// Blocks of this many bytes or more fill whole large pages.
+    /// Blocks of this many bytes or more fill whole huge pages.
     static constexpr std::size_t huge_from = detail::huge_from;
 
-    Allocator() = default;  ///< of any element type: all are equal
+    Allocator() = default;  ///< stateless
     template <class U>
     Allocator(Allocator<U> const&) noexcept {}
 
-    /// Memory for `n` elements.
+    /// Allocates memory for `n` elements.
     /// errors   std::bad_alloc
-    /// cost     of a block that the pool has O(1), else one of the system's allocations
+    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
@@ -43,7 +43,7 @@ struct Allocator {
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
 
-    /// Gives a block back to the pool that it is from, or to the system.
+    /// Returns a block to its pool, or to the system.
     void deallocate(T* block, std::size_t) noexcept {
         detail::BlockHeader* const header = detail::header_of(block);
         if (header->pool == nullptr) {
@@ -62,7 +62,7 @@ struct Allocator {
 
 namespace detail {
 
-/// What an algorithm needs for a while, from the thread's MemoryPool where there is one.
+/// Temporary memory of an algorithm, from the thread's MemoryPool if it has one.
 template <class T>
 using Buffer = std::vector<T, Allocator<T>>;
 

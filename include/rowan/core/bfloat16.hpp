@@ -8,23 +8,23 @@
 
 namespace rowan::inline v0 {
 
-/// 8 exponent and 7 fraction bits: float's range in two bytes. Storage only: arithmetic happens in float.
-/// From float it rounds to nearest, ties to even; a NaN stays a NaN (quiet, sign and upper payload kept).
+/// A storage type with 8 exponent and 7 fraction bits, the range of float in two bytes; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; a NaN becomes quiet, and keeps its sign and upper payload.
 class bfloat16 {
 public:
-    bfloat16() = default;  ///< 0
+    bfloat16() = default;  ///< zero
     /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit bfloat16(float x) noexcept : bits_(round(detail::bit_cast<std::uint32_t>(x))) {}
-    /// Exact.
+    /// Exact conversion.
     ROWAN_HD constexpr operator float() const noexcept { return detail::bit_cast<float>(std::uint32_t{bits_} << 16); }
 
-    /// The number with these bits.
+    /// The number with this bit pattern.
     ROWAN_HD static constexpr bfloat16 from_bits(std::uint16_t bits) noexcept {
         bfloat16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
 
 private:
     ROWAN_HD static constexpr std::uint16_t round(std::uint32_t x) noexcept {

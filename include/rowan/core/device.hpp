@@ -1,4 +1,4 @@
-// rowan/core/device.hpp: Cpu, which says where values live and how a call runs.
+// rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
 #pragma once
 
 #include <rowan/fwd.hpp>
@@ -7,17 +7,17 @@
 
 namespace rowan::inline v0 {
 
-/// The processor. As a template argument it says where values live; as a first argument how many threads a call may use.
-/// Results do not depend on the number of threads, not even in their last bit.
+/// The host. As a template argument: values are stored in host memory. As a first argument: the number of threads of a
+/// call. Results are bit-identical for any number of threads.
 struct Cpu {
-    int threads = 0;  ///< 0: all that OpenMP offers (OMP_NUM_THREADS); 1 where a program is built without OpenMP
+    int threads = 0;  ///< 0: OpenMP's maximum (OMP_NUM_THREADS); without OpenMP always one thread
 };
 
-/// Is `D` a device tag? A device's own header specialises it.
+/// Whether `D` is a device tag. The header of each device specialises it.
 template <class D>
 inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 
-/// What stands first in calls: where tensors are, and how work on them is done.
+/// The type of the first argument of calls: where tensors are stored, and how the call runs.
 template <class D>
 concept device = is_device<D>;
 

@@ -1,4 +1,4 @@
-// rowan/core/dtype.hpp: dtype<T>, all that rowan asks of an element type.
+// rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
 #pragma once
 
 #include <rowan/core/bfloat16.hpp>
@@ -12,15 +12,15 @@
 
 namespace rowan::inline v0 {
 
-/// To use an own element type `T`, specialise `rowan::dtype<T>` with
-///     sum            the type in which sums and products are formed: zero by default, made from double, and with + - * /
+/// To use a user-defined element type `T`, specialise `rowan::dtype<T>` with
+///     sum            the type of sums and products: zero by default, constructible from double, with + - * /
 ///     name           its name in messages and nets
-///     wire           its number in descriptors and checkpoints; own types count from 1000
+///     wire           its number in descriptors and checkpoints; user-defined types have numbers from 1000
 ///     widen(T)       -> sum
-///     narrow(sum)    -> T, rounding as the type does
+///     narrow(sum)    -> T, with the rounding of the type
 ///
-/// `T` itself must be trivially copyable and default constructible. Functions that need more of `sum` say so when they are compiled:
-/// sqrt, exp, log and pow are found by its namespace, < and > order it.
+/// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
+/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
 template <class T>
 concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
     requires(T const& x, typename dtype<T>::sum const& s) {
@@ -32,7 +32,7 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
 
 namespace detail {
 
-/// What rowan's own element types have in common.
+/// The common base of the built-in element types.
 template <class T, class Sum>
 struct cast_dtype {
     using sum = Sum;
@@ -42,7 +42,7 @@ struct cast_dtype {
     ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
 };
 
-/// Whether `T` is an element type. What a specialisation lacks is the compiler's first error.
+/// Whether `T` is an element type. The first compiler error names what a specialisation lacks.
 template <class T>
 consteval bool is_element() {
     if constexpr (requires { sizeof(dtype<T>); }) {
@@ -97,7 +97,7 @@ struct dtype<double> : detail::cast_dtype<double, double> {
     static constexpr std::int32_t wire = 6;
 };
 
-/// Integers are summed in 64 bits and wrap around when they are narrowed, as NumPy's do.
+/// Sums of integers are 64 bits wide and wrap around when narrowed, as in NumPy.
 template <>
 struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
     static constexpr std::string_view name = "i32";
@@ -116,7 +116,7 @@ struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
     static constexpr std::int32_t wire = 20;
 };
 
-/// A sum of truth values is their disjunction.
+/// The sum of bools is their logical or.
 template <>
 struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
     static constexpr std::string_view name = "bool";

@@ -1,4 +1,4 @@
-// rowan/core/error.hpp: what rowan throws. Types and their accessors are API, the wording is not.
+// rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -10,32 +10,33 @@
 
 namespace rowan::inline v0 {
 
-/// The base of every error. Whatever throws one has checked all its arguments before it wrote anything.
+/// The base class of all errors. A function validates all its arguments before it writes anything.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// An id, index or slot outside its range: `rows[1] = 9 is not in [0, 4)`.
+/// An id, index or slot out of range: `rows[1] = 9 is not in [0, 4)`.
 class IndexError : public Error {
 public:
     /// `field[position] = value is not in [0, bound)`
     IndexError(std::string field, std::size_t position, std::int64_t value, std::int64_t bound);
 
-    /// A position that is wrong for another reason: `slots[3] was never written`.
+    /// A position that is invalid for another reason: `slots[3] was never written`. value() and bound() return
+    /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
 
-    /// A value that is wrong for another reason: `order[2] = 1 stands there already`.
+    /// A value that is invalid for another reason: `order[2] = 1 stands there already`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
-    std::size_t position() const noexcept { return position_; }   ///< the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }        ///< that stands there
-    std::int64_t bound() const noexcept { return bound_; }        ///< values in [0, bound) are good
+    std::size_t position() const noexcept { return position_; }   ///< the lowest invalid position
+    std::int64_t value() const noexcept { return value_; }        ///< the value at that position
+    std::int64_t bound() const noexcept { return bound_; }        ///< valid values are in [0, bound)
 
-    /// The same of another field, at another position there: of what the field was made from.
+    /// The same error for another field and position: those of the argument from which this field was computed.
     /// errors   std::bad_alloc
-    /// cost     one text
+    /// cost     one string
     IndexError moved_to(std::string field, std::size_t position) const;
 
 private:
@@ -49,15 +50,15 @@ private:
     std::int64_t bound_;
 };
 
-/// Ranks, dims or counts that must agree and do not, or a size that does not fit: `value.shape(0) is 3, expected 2`.
+/// Ranks, dims or counts that do not match, or a size that is out of range: `value.shape(0) is 3, expected 2`.
 class ShapeError : public Error {
 public:
     /// `field is actual, expected expected`
     ShapeError(std::string field, std::string actual, std::string expected);
 
-    std::string const& field() const noexcept { return field_; }        ///< the argument, and which of its numbers
-    std::string const& actual() const noexcept { return actual_; }      ///< what it is
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    std::string const& field() const noexcept { return field_; }        ///< the argument and its property
+    std::string const& actual() const noexcept { return actual_; }      ///< the actual value
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected value
 
 private:
     std::string field_;
@@ -65,15 +66,15 @@ private:
     std::string expected_;
 };
 
-/// A number that no computation can use: `learning_rate is nan, expected a finite number`.
+/// An invalid number: `learning_rate is nan, expected a finite number`.
 class ValueError : public Error {
 public:
     /// `field is value, expected expected`
     ValueError(std::string field, double value, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
-    double value() const noexcept { return value_; }                    ///< what it is
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected value
+    double value() const noexcept { return value_; }                    ///< the actual value
 
 private:
     static std::string text(double value);
@@ -82,16 +83,17 @@ private:
     double value_;
 };
 
-/// Offsets or lengths that do not cut a batch into sequences: `lod[1][2] = 3 is less than the offset before it, 5`.
+/// Offsets or lengths that do not partition a batch into sequences:
+/// `lod[1][2] = 3 is less than the offset before it, 5`.
 class LodError : public Error {
 public:
     /// `lod[level][position] = value reason`
     LodError(std::size_t level, std::size_t position, std::int64_t value, std::string reason);
 
-    std::size_t level() const noexcept { return level_; }           ///< of the outermost sequences: 0
-    std::size_t position() const noexcept { return position_; }     ///< in that level, the lowest one that is bad
-    std::int64_t value() const noexcept { return value_; }          ///< that stands there
-    std::string const& reason() const noexcept { return reason_; }  ///< what is wrong with it
+    std::size_t level() const noexcept { return level_; }           ///< 0: the outermost sequences
+    std::size_t position() const noexcept { return position_; }     ///< the lowest invalid position in that level
+    std::int64_t value() const noexcept { return value_; }          ///< the value at that position
+    std::string const& reason() const noexcept { return reason_; }  ///< why it is invalid
 
 private:
     std::string reason_;
@@ -100,15 +102,15 @@ private:
     std::int64_t value_;
 };
 
-/// Element types that do not fit together: `table is f32, expected bf16`.
+/// Element types that do not match: `table is f32, expected bf16`.
 class TypeError : public Error {
 public:
     /// `field is actual, expected expected`
     TypeError(std::string field, std::string actual, std::string expected);
 
     std::string const& field() const noexcept { return field_; }        ///< the argument
-    std::string const& actual() const noexcept { return actual_; }      ///< what it is
-    std::string const& expected() const noexcept { return expected_; }  ///< what it must be
+    std::string const& actual() const noexcept { return actual_; }      ///< the actual type
+    std::string const& expected() const noexcept { return expected_; }  ///< the expected type
 
 private:
     std::string field_;
@@ -116,21 +118,21 @@ private:
     std::string expected_;
 };
 
-/// A file or message that breaks its format: `byte 12: dims is -3, which is negative`.
+/// A file or message that violates its format: `byte 12: dims is -3, which is negative`.
 class FormatError : public Error {
 public:
     /// `byte offset: field reason`
     FormatError(std::uint64_t offset, std::string field, std::string const& reason);
 
-    std::uint64_t offset() const noexcept { return offset_; }     ///< where in the file or message, in bytes
-    std::string const& field() const noexcept { return field_; }  ///< what stands there
+    std::uint64_t offset() const noexcept { return offset_; }     ///< position in the file or message, in bytes
+    std::string const& field() const noexcept { return field_; }  ///< the field at that offset
 
 private:
     std::uint64_t offset_;
     std::string field_;
 };
 
-/// The operating system refused: `open model.rowan: No such file or directory`.
+/// An operating system call failed: `open model.rowan: No such file or directory`.
 class IoError : public Error {
 public:
     /// `operation path: reason`
@@ -150,7 +152,7 @@ public:
     using Error::Error;
 };
 
-/// CUDA refused.
+/// A CUDA call failed.
 class CudaError : public Error {
 public:
     using Error::Error;

@@ -8,27 +8,27 @@
 
 namespace rowan::inline v0 {
 
-/// 5 exponent and 10 fraction bits, largest finite value 65504. Storage only: arithmetic happens in float.
-/// From float it rounds to nearest, ties to even; what is too large becomes infinite, a NaN stays a NaN.
+/// A storage type with 5 exponent and 10 fraction bits, largest finite value 65504; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; values that are too large become infinite, a NaN stays a NaN.
 class float16 {
 public:
-    float16() = default;  ///< 0
+    float16() = default;  ///< zero
     /// Rounds to nearest, ties to even.
     ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
-    /// Exact.
+    /// Exact conversion.
     ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
 
-    /// The number with these bits.
+    /// The number with this bit pattern.
     ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
         float16 x;
         x.bits_ = bits;
         return x;
     }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< as they are stored
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
 
 private:
-    // Both directions are branch-free but for the class of the number, and use the float unit to round:
-    // adding a power of two leaves just the bits that fit, rounded as IEEE 754 asks.
+    // Both directions branch only on the class of the number. Subnormals are rounded by a float addition: in the sum
+    // with 0.5 only the bits that fit remain, rounded to nearest, ties to even.
     ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
         std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
         std::uint32_t const sign = (bits >> 16) & 0x8000U;
@@ -41,7 +41,7 @@ private:
         } else if (size < 0x38800000U) {
             half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
         } else {
-            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // may carry into infinity, as it should
+            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // the carry into infinity is correct
         }
         return static_cast<std::uint16_t>(sign | half);
     }

@@ -1,4 +1,4 @@
-// rowan/core/height.hpp: Height, what functions take where they want a number of rows.
+// rowan/core/height.hpp: Height, the parameter type for the number of rows of a table.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0 {
 
-/// The height of a table, from an integer of any type, so that `table.shape(0)` needs no cast.
+/// The number of rows of a table. Any integer type converts to it, so that `table.shape(0)` needs no cast.
 /// errors   ShapeError if it is negative or more than 2^63 - 1
 class Height {
 public:
@@ -22,7 +22,7 @@ public:
             throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
         }
     }
-    operator std::int64_t() const noexcept { return value_; }  ///< in [0, 2^63 - 1]
+    operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
 
 private:
     std::int64_t value_;

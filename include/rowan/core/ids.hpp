@@ -1,4 +1,4 @@
-// rowan/core/ids.hpp: Ids, what functions take where they want row numbers.
+// rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 #pragma once
 
 #include <rowan/core/parallel.hpp>
@@ -15,22 +15,23 @@
 
 namespace rowan::inline v0 {
 
-/// An integer type that row numbers may have.
+/// An integer type of row numbers.
 template <class I>
 concept id_type = std::same_as<I, std::int32_t> || std::same_as<I, std::int64_t>;
 
 /// A read-only view of row numbers of any shape: a braced list, a vector, a span or a Tensor, of int32 or int64.
-/// requires   as a parameter only: it refers to the caller's memory, for a braced list to the end of the expression
+/// requires   use as a function parameter only: the view refers to the caller's memory, which for a braced list ends
+///            with the full expression
 template <>
 class Ids<Cpu> {
 public:
     using shape_type = Tensor<std::int64_t>::shape_type;
 
-    Ids() : shape_{0} {}  ///< none
-    /// `{2, 0, 2}`, to the end of the expression.
+    Ids() : shape_{0} {}  ///< no ids
+    /// A braced list such as `{2, 0, 2}`, valid until the end of the full expression.
     Ids(std::initializer_list<std::int64_t> ids) : Ids(std::span(ids.begin(), ids.end())) {}
 
-    /// Ids of the tensor's shape.
+    /// The elements of a tensor; the ids have its shape.
     /// errors   none
     /// cost     O(1)
     template <id_type I>
@@ -38,7 +39,7 @@ public:
         shape_ = ids.shape();
     }
 
-    /// A flat list.
+    /// A flat list: the ids have shape [size].
     /// errors   none
     /// cost     O(1)
     template <std::ranges::contiguous_range R>
@@ -52,21 +53,21 @@ public:
         }
     }
 
-    std::size_t size() const noexcept { return size_; }          ///< how many ids
-    shape_type const& shape() const noexcept { return shape_; }  ///< that the result of a lookup begins with
-    /// Id i of all, in row-major order.
+    std::size_t size() const noexcept { return size_; }          ///< the number of ids
+    shape_type const& shape() const noexcept { return shape_; }  ///< the leading dims of a lookup's result
+    /// Id i in row-major order, not bounds-checked.
     std::int64_t operator[](std::size_t i) const noexcept { return narrow_ != nullptr ? narrow_[i] : wide_[i]; }
 
-    /// Calls f with a span of the ids as they are, int32 or int64.
-    /// errors   what f throws
-    /// cost     that of f
+    /// Calls f with a span of the ids in their stored type, int32 or int64.
+    /// errors   exceptions of f
+    /// cost     the cost of f
     template <class F>
     decltype(auto) visit(F&& f) const {
         if (narrow_ != nullptr) return f(std::span(narrow_, size_));
         return f(std::span(wide_, size_));
     }
 
-    /// Where the ids lie, to see whether a call would write over them.
+    /// The memory of the ids, for overlap checks.
     /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
@@ -82,14 +83,15 @@ private:
 
 namespace detail {
 
-/// Every id must be in [0, bound); the error names the first that is not.
-/// cost     one pass, in parallel where there are many
+/// Checks that all ids are in [0, bound).
+/// errors   IndexError for the first id that is not in [0, bound)
+/// cost     one pass, in parallel for many ids
 inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_t bound) {
     auto const limit = static_cast<std::uint64_t>(bound);
     ids.visit([&](auto list) {
         std::atomic<bool> good{true};
         parallel_for(exec, list.size(), std::size_t{1} << 16, [&](std::size_t begin, std::size_t end) {
-            bool bad = false;  // no early exit: the loop vectorises
+            bool bad = false;  // no early exit, so that the loop is vectorised
             for (std::size_t i = begin; i < end; ++i) bad |= static_cast<std::uint64_t>(std::int64_t{list[i]}) >= limit;
             if (bad) good = false;
         });

@@ -1,4 +1,4 @@
-// rowan/core/memory_pool.hpp: MemoryPool, which keeps the memory that tensors let go of for the next ones.
+// rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 #pragma once
 
 #include <rowan/core/detail/blocks.hpp>
@@ -9,36 +9,37 @@
 
 namespace rowan::inline v0 {
 
-/// Keeps the memory of tensors that are gone, and gives it to new ones: no call of the system, no page that the kernel must clear, which
-/// is half of what a large fresh result costs. A thread uses the pool while it has a Guard:
+/// Keeps the memory of destroyed tensors and reuses it for new ones. This avoids system calls and the kernel's clearing
+/// of fresh pages, half of the cost of a large new result. A thread uses the pool while it holds a Guard:
 ///
 ///     rowan::MemoryPool pool;
 ///     rowan::MemoryPool::Guard const guard(pool);
 ///     for (auto const& ids : batches) {
-///         auto const rows = rowan::gather(table, ids);  // from the second time on in the same memory
+///         auto const rows = rowan::gather(table, ids);  // reuses the same memory from the second batch on
 ///     }
 ///
-/// Tensors may outlive guard and pool, and may be let go of by any thread.
-/// cost     a block is at most a quarter larger than what it holds, and from 4 MiB on fills whole huge pages. Batches of many sizes leave
-///          blocks of many sizes: give a bound where that is too much
+/// Tensors may outlive the guard and the pool, and may be destroyed by any thread.
+/// cost     a block is at most a quarter larger than requested (at least 64 bytes), and from 4 MiB on fills whole huge
+///          pages; batches of many sizes leave free blocks of many sizes, which `most` limits
 class MemoryPool {
 public:
-    /// `most`: how many bytes of free memory are kept; what is more goes to the system.
+    /// `most` is the maximum number of bytes of free memory to keep; blocks beyond it are returned to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
-    MemoryPool(MemoryPool const&) = delete;  ///< not copied
+    MemoryPool(MemoryPool const&) = delete;  ///< not copyable
     MemoryPool& operator=(MemoryPool const&) = delete;
     ~MemoryPool() { free_->close(); }
 
-    /// The bytes of the memory that is free.
+    /// The number of bytes of free memory in the pool.
     std::size_t kept() const noexcept { return free_->kept(); }
-    /// Gives free memory back to the system.
+    /// Returns the free memory to the system.
     void clear() noexcept { free_->clear(); }
 
-    /// While it lives, this thread's tensors come from the pool, and not from one that it used before. It may not outlive the pool.
+    /// During its lifetime, the thread allocates tensors from the pool instead of the pool it used before.
+    /// requires   the pool outlives the guard
     class [[nodiscard]] Guard {
     public:
-        /// `pool` is the thread's until the guard is gone.
+        /// Makes `pool` the thread's pool until the guard is destroyed.
         explicit Guard(MemoryPool& pool) noexcept : before_(std::exchange(detail::current_pool(), pool.free_)) {}
         Guard(Guard const&) = delete;
         Guard& operator=(Guard const&) = delete;

@@ -1,4 +1,4 @@
-// rowan/core/parallel.hpp: loops over several threads, through OpenMP where a program is built with it.
+// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -17,9 +17,10 @@
 
 namespace rowan::inline v0 {
 
-/// How many threads a call on `exec` may use: at most 256, unless OpenMP itself offers more.
+/// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
+/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
 /// errors   ValueError if `exec.threads` is negative
-/// cost     one question to OpenMP
+/// cost     O(1), queries of OpenMP
 inline int thread_count(Cpu exec) {
     if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
 #ifdef _OPENMP
@@ -32,21 +33,21 @@ inline int thread_count(Cpu exec) {
 
 namespace detail {
 
-/// Below this many elements a second thread costs more than it brings.
+/// Below this many elements, a second thread costs more than it saves.
 inline constexpr std::size_t serial_below = std::size_t{1} << 18;
 
-/// The threads for work on `elements`. Refuses a negative number of them even where one is enough.
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
 inline int threads_for(Cpu exec, std::size_t elements) {
     int const threads = thread_count(exec);
     return elements < serial_below ? 1 : threads;
 }
 
-struct index64 {  // converts to std::size_t only, so that a callback that takes int is refused
+struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
     template <std::same_as<std::size_t> U>
     operator U() const;
 };
 
-/// Calls f(thread, threads) once on each thread of a team of at most `threads`. The first exception reaches the caller.
+/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
 template <class F>
 void team(int threads, F&& f) {
 #ifdef _OPENMP
@@ -67,22 +68,22 @@ void team(int threads, F&& f) {
     f(0, 1);
 }
 
-/// Where the threads of a team wait for each other. It is not OpenMP's: of a program's files some may be compiled with OpenMP and others
-/// without, and the linker then takes each function from whichever it likes. Only `thread_count` and `team` differ between them; any of
-/// the one goes with any of the other, as callers go by the team that they get.
-/// requires   that nothing is thrown before a thread's last wait: the others would wait for ever
+/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
+/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
+/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
+/// requires   no thread throws before its last wait, otherwise the other threads wait forever
 class TeamBarrier {
 public:
-    /// Waits for the whole team of `threads`; every one of them must come here.
+    /// Waits until all `threads` threads of the team have called it.
     void wait(int threads) {
-        unsigned const phase = phase_.load(std::memory_order_relaxed);  // it stays until this thread has arrived
+        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
         if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
             arrived_.store(0, std::memory_order_relaxed);
             phase_.store(phase + 1, std::memory_order_release);
             phase_.notify_all();
             return;
         }
-        for (int i = 0; i < 10'000; ++i) {  // the others are often near, and sleeping is slow
+        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
             if (phase_.load(std::memory_order_acquire) != phase) return;
         }
         phase_.wait(phase, std::memory_order_acquire);
@@ -95,16 +96,17 @@ private:
 
 }  // namespace detail
 
-/// A callback f(begin, end) with 64-bit bounds; one of `auto` parameters takes them as they come.
+/// A callback f(begin, end) with 64-bit bounds. Generic callbacks (`auto` parameters) are accepted.
 template <class F>
 concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
     ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
      std::invocable<F&, detail::index64, detail::index64>);
 
-/// Calls f(begin, end) on ranges that together are [0, n): of `grain` each but the last, or one range on one thread. Threads take the
-/// next range when they are free. Which thread runs which range is not defined, so `f` must write only what belongs to its range.
-/// errors   what `f` throws, one exception of those thrown
-/// cost     one team of threads, none where one range or one thread is enough; what `f` costs
+/// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
+/// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
+/// so `f` must write only to the data of its range.
+/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
+/// cost     one team of threads, none for a single range or thread; the cost of `f`
 template <class F>
 void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
     static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");

@@ -1,4 +1,4 @@
-// rowan/core/tensor.hpp: Tensor<T>, a row-major array of any rank, and an xtensor container.
+// rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -27,7 +27,7 @@ struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
     using reference = T&;
     using const_reference = T const&;
     using size_type = std::size_t;
-    using shape_type = svector<std::size_t, 8>;  // as many dims as a shape holds without memory of its own
+    using shape_type = svector<std::size_t, 8>;  // inline storage for max_rank dims
     using strides_type = get_strides_t<shape_type>;
     using backstrides_type = strides_type;
     using inner_shape_type = shape_type;
@@ -44,46 +44,47 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
-/// A row-major array of `T`, of any rank. Expressions of xtensor read it and are assigned to it: `t = xt::exp(t) + 1`.
+/// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
-/// A copy is deep. `share()` and `slice()` see the same elements and keep them alive. `=` gives a tensor new contents and never
-/// writes through an alias; compound assignment, element access and `xt::noalias(t) = …` write in place, so all aliases see it.
-/// An empty or moved-from tensor has the shape [0]. As in xtensor, `t(i, j)` is not checked; `at(i, j)`, `row` and `slice` are.
+/// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
+/// `=` replaces the contents and never writes through an alias; compound assignment, element access and
+/// `xt::noalias(t) = …` write in place and are visible in all aliases. A default-constructed or moved-from tensor has
+/// shape [0]. As in xtensor, `t(i, j)` is not bounds-checked; `at(i, j)`, `row` and `slice` are.
 template <class T>
 class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt::xcontainer_semantic<Tensor<T, Cpu>> {
     static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
 
     using container = xt::xstrided_container<Tensor>;
     using semantic = xt::xcontainer_semantic<Tensor>;
-    // A number with which xtensor cannot compute in place, as results of other types do not convert back to T.
+    // Scalars for which xtensor's in-place operators do not compile, because the result does not convert back to T.
     template <class S>
     static constexpr bool own_scalar = !std::is_arithmetic_v<T> && !xt::is_xexpression<S>::value;
 
 public:
     using shape_type = typename container::shape_type;
-    static constexpr std::size_t max_rank = 8;  ///< so that moving a tensor needs no memory and cannot fail
+    static constexpr std::size_t max_rank = 8;  ///< shapes are stored inline, so that a move does not allocate or throw
 
-    Tensor() { resize(shape_type{0}); }  ///< the shape [0]
+    Tensor() { resize(shape_type{0}); }  ///< shape [0]
 
-    /// `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` rank 2, `{{1}, {2}}` too.
-    /// errors   ShapeError if lists of one depth differ in length or there are more than max_rank of them; ValueError if T is an integer
-    ///          type and a number is not whole or not in its range
-    /// cost     one write of the elements
+    /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
+    /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
+    ///          is an integer type and a number is not an integer or not in its range
+    /// cost     one allocation and one write of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list);
 
-    /// Evaluates an expression of xtensor.
-    /// errors   what the expression throws; as from_shape
-    /// cost     on one thread, what the expression costs
+    /// Evaluates an xtensor expression.
+    /// errors   as from_shape; exceptions of the expression
+    /// cost     the cost of the expression, on one thread
     template <class E>
     Tensor(xt::xexpression<E> const& e);
 
-    /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
-    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; std::bad_alloc
-    /// cost     one allocation; the elements are not touched
+    /// A tensor with uninitialised elements. The shape [] has one element.
+    /// errors   ShapeError if the size in bytes exceeds 2^63 - 1 or there are more than max_rank dims; std::bad_alloc
+    /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
-    /// A tensor of this shape, every element `value`.
+    /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
-    /// cost     one write of the elements
+    /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
     /// The same with zeros.
     /// errors   as full
@@ -113,7 +114,7 @@ public:
         return *this = Tensor(e);
     }
 
-    /// An alias: the same elements under this tensor's present shape. Constness is not inherited, as with std::span.
+    /// An alias with the current shape. Constness is shallow, as with std::span.
     Tensor share() const { return alias(0, this->size(), this->shape()); }
 
     /// An alias of rows [begin, end).
@@ -121,24 +122,24 @@ public:
     /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const;
 
-    /// An alias of the same elements in another shape.
+    /// An alias with another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const;
 
-    /// Another shape; contents are lost if the size changes. Memory is kept where it suffices and no alias sees it.
-    /// errors   as from_shape, with the tensor as it was
-    /// cost     one allocation at most; the elements are not touched
+    /// Changes the shape. The contents are lost if the size changes. Memory is reused if it suffices and has no alias.
+    /// errors   as from_shape; the tensor is unchanged on error
+    /// cost     at most one allocation; elements are not initialised
     template <class Shape = shape_type>
     void resize(Shape const& shape, bool = false);
 
-    /// In place another shape of as many elements; one dim may be -1 and follows from the others.
-    /// errors   ShapeError if the number of elements differs
+    /// Changes the shape in place, keeping the elements; one dim may be -1 and is inferred from the others.
+    /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     template <class Shape = std::initializer_list<std::ptrdiff_t>>
     Tensor& reshape(Shape const& shape);
 
-    /// Elements per row: the product of all dims but the first.
+    /// The number of elements per row: the product of all dims except the first.
     std::size_t row_size() const noexcept { return detail::product_from(this->shape(), 1); }
 
     /// The elements of row `i`.
@@ -149,7 +150,7 @@ public:
 
     void swap(Tensor& other) noexcept;
 
-    // In place, where xtensor would evaluate into new memory and leave the aliases behind.
+    // These write in place; xtensor's operators would evaluate into new memory, and aliases would not see the result.
     // errors   ShapeError if the result would have another shape
     using semantic::operator+=, semantic::operator-=, semantic::operator*=, semantic::operator/=, semantic::operator%=;
     using semantic::operator&=, semantic::operator|=, semantic::operator^=;
@@ -223,7 +224,7 @@ template <class E>
 Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
     if constexpr (std::convertible_to<typename E::value_type, T>) {
         semantic::assign(e);
-    } else {  // such as float to bfloat16, which only narrow() does
+    } else {  // no implicit conversion, e.g. float to bfloat16: use narrow()
         E const& values = e.derived_cast();
         resize(values.shape());
         std::transform(values.begin(), values.end(), data_.begin(),
@@ -271,7 +272,7 @@ void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
     typename container::strides_type strides(dims.size());
     typename container::backstrides_type backstrides(dims.size());
     xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-    data_.resize(size);  // the last that may throw
+    data_.resize(size);  // the last operation that may throw
     std::swap(container::shape_impl(), dims);
     std::swap(container::strides_impl(), strides);
     std::swap(container::backstrides_impl(), backstrides);

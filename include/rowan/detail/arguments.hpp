@@ -1,4 +1,4 @@
-// rowan/detail/arguments.hpp: the checks of arguments that several functions share.
+// rowan/detail/arguments.hpp: argument checks that several functions share.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -19,7 +19,7 @@ inline void check_finite(char const* field, double value) {
     if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
 }
 
-/// The rank is at least 1.
+/// Checks that the rank is at least 1.
 template <class T, class D>
 void check_rows(char const* field, Tensor<T, D> const& tensor) {
     if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
@@ -33,7 +33,7 @@ void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t he
     }
 }
 
-/// All dims but the first are those of `like`.
+/// Checks that all dims except the first are those of `like`.
 template <class T, class D, class Shape>
 void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
     auto const& shape = tensor.shape();
@@ -42,11 +42,11 @@ void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
 }
 
 inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
-    std::less<> const before;  // a total order, also of unrelated pointers
+    std::less<> const before;  // a total order even for unrelated pointers
     return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
 }
 
-/// What is written shares no memory with what is read meanwhile.
+/// Throws Error if the memory written overlaps the memory read.
 inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
                         std::span<std::byte const> from) {
     if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
@@ -57,7 +57,7 @@ std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
     return std::as_bytes(std::span(tensor.data(), tensor.size()));
 }
 
-/// No two tensors share memory; the names are theirs, in order.
+/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
 template <class Names, class... T, class... D>
 void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
     std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
@@ -68,7 +68,7 @@ void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
     }
 }
 
-/// The number of rows as the height of a SelectedRows.
+/// The number of rows, as the height of a SelectedRows.
 template <class T, class D>
 std::int64_t height_of(Tensor<T, D> const& tensor) {
     return static_cast<std::int64_t>(tensor.shape()[0]);

@@ -1,4 +1,4 @@
-// rowan/detail/block_sum.hpp: the sum of a row's contributions, in the order that rowan promises.
+// rowan/detail/block_sum.hpp: BlockSum, the sum of a row's contributions in the documented order.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -12,14 +12,15 @@
 
 namespace rowan::inline v0::detail {
 
-/// Contributions per block: the first level of the sum adds blocks of 64 in input order, the next 64 of those, and so on.
+/// Contributions per block: the first level of the sum adds blocks of 64 contributions in input order, the next level
+/// adds blocks of 64 of these sums, and so on.
 inline constexpr std::size_t block_size = 64;
 
-/// Sums rows of a value that lie at given positions. One per thread: it owns the memory of the partial sums.
+/// Sums the rows of a value at given positions. It owns the memory of the partial sums, so each thread needs its own.
 template <class T, class S>
 class BlockSum {
 public:
-    /// `most`: the largest number of contributions that will be summed
+    /// `most` is the maximum number of contributions of one sum.
     BlockSum(T const* value, std::size_t width, std::size_t most)
         : value_(value), width_(width), ahead_(lookahead(width * sizeof(T))) {
         std::size_t levels = 1;
@@ -27,8 +28,8 @@ public:
         partial_.resize(levels * width);
     }
 
-    /// The sum of the rows at positions [first, first + n), n > 0; good until the next call. `ahead` more positions follow and are
-    /// asked for in advance.
+    /// Returns the sum of the rows at the n > 0 positions from `first` on, valid until the next call. `ahead` more
+    /// positions follow in the array; their rows are prefetched.
     S const* operator()(std::int64_t const* first, std::size_t n, std::size_t ahead) {
         if constexpr (std::is_same_v<S, T>) {
             if (n == 1) {

@@ -1,4 +1,4 @@
-// rowan/detail/copy_rows.hpp: rows and blocks of rows copied from anywhere to anywhere, on several threads.
+// rowan/detail/copy_rows.hpp: parallel copies of rows and blocks of rows.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -15,13 +15,14 @@
 
 namespace rowan::inline v0::detail {
 
-/// The sum of two numbers of rows. Rows of no elements take no memory, so there may be more of them than can be counted.
+/// The sum of two numbers of rows. It can overflow because rows without elements need no memory.
+/// errors   ShapeError if the sum exceeds 2^63 - 1
 inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64_t more) {
     if (more <= std::numeric_limits<std::int64_t>::max() - rows) return rows + more;
     throw ShapeError(field, std::to_string(rows) + " + " + std::to_string(more), "at most 2^63 - 1");
 }
 
-/// How a device copies rows.
+/// The implementation of row copies on a device.
 template <class D>
 struct RowCopies;
 
@@ -102,7 +103,7 @@ struct RowCopies<Cpu> {
     }
 
 private:
-    /// Where a row of all blocks lies; best asked for in ascending order.
+    /// The address of row i of all blocks; fastest for ascending i.
     template <class From>
     struct RowsOfBlocks {
         From from;
@@ -120,34 +121,34 @@ private:
     };
 };
 
-/// Copies n rows of `bytes` bytes: row i from from(i) to to(i), which are pointers. Each thread calls its own copies of both, for runs of
-/// ascending i that may begin anywhere. A device has both called on the host.
+/// Copies n rows of `bytes` bytes: row i from the pointer from(i) to the pointer to(i). Each thread calls its own
+/// copies of both, for ranges of ascending i. For a device other than Cpu they are called on the host.
 template <class D, class From, class To>
 void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
     RowCopies<D>::rows(exec, n, bytes, from, to);
 }
 
-/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Threads share the rows, not
-/// the blocks, which may differ much in length.
+/// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
+/// divided by rows, not by blocks, because block lengths may differ widely.
 template <class D, class From, class To>
 void copy_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t bytes, From const& from,
                  To const& to) {
     RowCopies<D>::blocks(exec, starts, bytes, from, to);
 }
 
-/// Copies n rows of `width` elements: row index[i] of `from` becomes row i of `to`. All are in the device's memory.
+/// Copies n rows of `width` elements: to[i] = from[index[i]]. All three are in the device's memory.
 template <class D, class T>
 void take_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
     RowCopies<D>::take(exec, n, width, from, index, to);
 }
 
-/// The inverse: row i of `from` becomes row index[i] of `to`.
+/// The inverse: to[index[i]] = from[i].
 template <class D, class T>
 void put_rows(D const& exec, std::size_t n, std::size_t width, T const* from, std::int64_t const* index, T* to) {
     RowCopies<D>::put(exec, n, width, from, index, to);
 }
 
-/// The same of rows that lie in blocks: block b, of starts[b + 1] - starts[b] rows, at from(b). `starts` are the host's.
+/// The same for rows in blocks: block b, of starts[b + 1] - starts[b] rows, is at from(b). `starts` is in host memory.
 template <class D, class T, class From>
 void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
                 std::int64_t const* index, T* to) {

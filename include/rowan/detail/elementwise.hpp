@@ -1,4 +1,4 @@
-// rowan/detail/elementwise.hpp: one formula over all elements of tensors of one shape.
+// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Elements per range that a thread takes.
+/// Elements per range of a parallel loop.
 inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
 
 template <class T, class U, class D>
@@ -31,14 +31,14 @@ void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
     throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
 }
 
-/// Calls f(begin, end) on ranges that together are rows of so many elements, on several threads where there is work for them.
+/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
 template <class F>
 void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     bool const serial = threads_for(exec, rows * width) == 1;
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
-/// How a device runs formulas over elements. That of Thrust devices stands in rowan/thrust/detail/elementwise.hpp.
+/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
 template <class D>
 struct ElementLoops {
     static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
@@ -46,13 +46,13 @@ struct ElementLoops {
 
 template <>
 struct ElementLoops<Cpu> {
-    /// May a call on `exec` use these tensors?
+    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
     template <class... X>
     static void check(Cpu exec, X const&...) {
         static_cast<void>(thread_count(exec));
     }
 
-    /// Every id must be in [0, bound); a device looks at them later.
+    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
     template <class I>
     static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
         detail::check_ids(exec, field, ids, bound);
@@ -63,13 +63,13 @@ struct ElementLoops<Cpu> {
         return x;
     }
 
-    /// Memory for n numbers for a while.
+    /// Temporary memory for n numbers.
     template <class S>
     static Buffer<S> scratch(Cpu, std::size_t n) {
         return Buffer<S>(n);
     }
 
-    /// to[i] = map(from[i]...) for i in [0, n), computed in numbers of type `S`.
+    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
     template <class S, class Map, class To, class... From>
     static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
         for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
@@ -77,16 +77,16 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// f(i) for i in [0, n), `work` elements each. What they write is theirs alone.
+    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
     template <class F>
     static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
         for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
-            F const own = f;  // what is written through its pointers does not change them
+            F const own = f;  // a local copy: writes through its pointers cannot alias it
             for (; begin < end; ++begin) own(begin);
         });
     }
 
-    /// f(f.of_row(row), row, column) for all elements of rows.
+    /// Calls f(f.of_row(row), row, column) for all elements.
     template <class F>
     static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
@@ -97,7 +97,7 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// Zeros everywhere in rows, then f(row) for each.
+    /// Sets all elements to zero and calls f(row) for each row afterwards.
     template <class T, class F>
     static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
         for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
@@ -107,13 +107,14 @@ struct ElementLoops<Cpu> {
         });
     }
 
-    /// Copies of a row.
+    /// Fills `to` with `rows` copies of a row.
     template <class T>
     static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
         for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
     }
 
-    /// step.at<V>(row, column) for all columns of all rows, V::size of them at a time where `S` has registers: it loads and stores itself.
+    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
+    /// V::size columns. The step itself loads and stores.
     template <class S, class Step>
     static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
         for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
@@ -124,7 +125,7 @@ struct ElementLoops<Cpu> {
     }
 };
 
-/// A tensor of map(x...), the elements of tensors of one shape, computed in numbers of type `S`.
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
 template <class S, class D, class Map, class T, class... More>
 Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
     ElementLoops<D>::check(exec, x, more...);
@@ -133,7 +134,7 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
     return out;
 }
 
-/// A tensor whose elements are all the value.
+/// A tensor with all elements equal to `value`.
 template <class T, class D>
 Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
     if constexpr (is_cpu<D>) {

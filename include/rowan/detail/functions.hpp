@@ -1,4 +1,4 @@
-// rowan/detail/functions.hpp: functions of one number: the standard library's, or those that stand beside an own type.
+// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>

@@ -1,4 +1,4 @@
-// rowan/detail/lanes.hpp: one formula, run over the elements of rows by SIMD registers or one at a time, with the same bits.
+// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -23,22 +23,23 @@ namespace rowan::inline v0::detail {
 template <class T>
 using sum_t = typename dtype<T>::sum;
 
-/// The type in which values of all of `T...` are computed together.
+/// The type in which formulas over values of `T...` are computed.
 template <class... T>
 using compute_t = std::common_type_t<sum_t<T>...>;
 
-/// Integers take no fractions: a table of them is updated by integers only.
+/// Whether a table of `To` can be updated from values of `From...`. A table of integers can be updated from integers
+/// only.
 template <class To, class... From>
 concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
     typename compute_t<To, From...>;
 }
 &&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
 
-/// A type that the machine computes in, on any device.
+/// Whether `S` is a floating-point type with hardware arithmetic on all devices.
 template <class S>
 inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
 
-/// nvcc refuses registers in what it might compile for a device, were they called there or not.
+/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
 #ifdef __CUDA_ARCH__
 template <class S>
 inline constexpr bool has_batch = false;
@@ -52,8 +53,8 @@ inline constexpr bool is_batch = false;
 template <class S, class A>
 inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
 
-/// `x`, rounded here: a compiler that may fuse a product with the sum that takes it cannot do so across this call. Device code
-/// needs nothing here, as `product` is never fused there.
+/// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
+/// need it: its `product` is never fused.
 template <class V>
 ROWAN_HD_INLINE V rounded(V x) {
 #ifndef __CUDA_ARCH__
@@ -79,7 +80,7 @@ ROWAN_HD_INLINE V rounded(V x) {
     return x;
 }
 
-/// Integers wrap around.
+/// a + b; integers wrap around.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V plus(V const& a, V const& b) {
@@ -106,7 +107,7 @@ ROWAN_HD_INLINE V product(V const& a, V const& b) {
     }
 }
 
-/// a / b, correctly rounded whatever device code is compiled with.
+/// a / b, correctly rounded regardless of the device compiler's options.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
@@ -122,7 +123,7 @@ ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
     }
 }
 
-/// A setting, in the type that a formula computes in.
+/// Converts an option to the type in which a formula is computed.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V constant(double x) {
@@ -143,7 +144,7 @@ ROWAN_HD_INLINE V square_root(V const& x) {
         return __dsqrt_rn(x);
     }
 #elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-    // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
     if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
         return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
     } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
@@ -166,7 +167,7 @@ ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
     }
 }
 
-/// `V` lanes of `T` from memory, widened.
+/// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
 ROWAN_NO_EXEC_CHECK
 template <class V, class T>
 ROWAN_HD_INLINE V load(T const* p) {
@@ -199,7 +200,7 @@ ROWAN_HD_INLINE void store(V const& x, T* p) {
     }
 }
 
-/// What a pointer's elements are passed as: constants by value, the others by reference and stored afterwards.
+/// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
 template <class V, class Formula, class... T>
 ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
@@ -214,8 +215,9 @@ ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
     (std::index_sequence_for<T...>{});
 }
 
-/// Calls formula(x...) with the i-th elements of all `p`, i in [0, n), as numbers of type `S`; pointers to non-const are written back.
-/// The formula is a template that a SIMD register and a single number both fit: lanes do not mix, so the bits are the same.
+/// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
+/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
+/// results are bit-identical.
 template <class S, class Formula, class... T>
 ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
     if constexpr (has_batch<S>) {
@@ -231,14 +233,14 @@ ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
         for (; i < n; ++i) {
             apply_lanes<S>(formula, (p + i)...);
             asm volatile(
-                "");  // g++ would make vectors of other widths, and a load that spans several stores waits for them
+                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
         }
     } else {
         for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
     }
 }
 
-/// to[i] = map(from[i]) for i in [0, n), computed in numbers of type `S`. `to` is only written.
+/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
 template <class S, class Map, class From, class To>
 ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
     std::size_t i = 0;
@@ -249,7 +251,8 @@ ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To*
     for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
 }
 
-/// Calls f.operator()<V>(i) for all i in [0, n), V::size at a time where `S` has registers, else one by one: f loads and stores itself.
+/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
+/// with V = S. f itself loads and stores.
 template <class S, class F>
 ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     std::size_t i = 0;
@@ -260,7 +263,7 @@ ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
     for (; i < n; ++i) f.template operator()<S>(i);
 }
 
-/// to[i] = map(from[i]...) for i in [0, n), of any number of arrays. `to` is only written.
+/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
 template <class S, class Map, class To, class... From>
 ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
     std::size_t i = 0;
@@ -271,7 +274,7 @@ ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*..
     for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
 }
 
-/// The same without a map: a conversion.
+/// Converts n elements from `from` to `to`.
 template <class S, class From, class To>
 ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
     map_lanes<S>([](auto const& x) { return x; }, n, from, to);
@@ -305,7 +308,8 @@ struct add_mapped {
     }
 };
 
-/// map(x[0]) + map(x[1]) + … in 16 interleaved partial sums, added as a binary tree: (0 + 8), (1 + 9) … then + 4, + 2, + 1.
+/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
+/// part[k + 4], part[k + 2], part[k + 1].
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {

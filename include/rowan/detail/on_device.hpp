@@ -1,4 +1,4 @@
-// rowan/detail/on_device.hpp: new tensors and uploaded numbers, for code that is written once for all devices.
+// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -14,12 +14,13 @@ namespace rowan::inline v0::detail {
 template <class D>
 inline constexpr bool is_cpu = std::same_as<D, Cpu>;
 
-/// Does a recurrent net run a batch on this device as a whole? On the host it runs in parts, for threads; a device whose products have the
-/// host's bits keeps to these, for the order of sums. Others gain nothing by them: its header specialises this.
+/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
+/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
+/// of other devices, which gain nothing from parts, specialise this.
 template <class D>
 inline constexpr bool runs_whole = false;
 
-/// A tensor that is not initialised, made by a call on `exec`.
+/// An uninitialised tensor, allocated on `exec`.
 template <class T, class D>
 Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
     if constexpr (is_cpu<D>) {
@@ -38,7 +39,7 @@ Tensor<T, D> new_zeros(D const& exec, typename Tensor<T, D>::shape_type const& s
     }
 }
 
-/// What the host has computed, where the device wants it.
+/// A tensor computed on the host, moved or copied to the device.
 template <class T, class D>
 Tensor<T, D> placed(D const& exec, Tensor<T> host) {
     if constexpr (is_cpu<D>) {
@@ -48,7 +49,7 @@ Tensor<T, D> placed(D const& exec, Tensor<T> host) {
     }
 }
 
-/// How a call that was given no execution runs: where the tensor was made.
+/// The default `exec` of a call without one: the device on which the tensor was created.
 template <class T, class D>
 D exec_of(Tensor<T, D> const& tensor) {
     if constexpr (is_cpu<D>) {
@@ -58,7 +59,8 @@ D exec_of(Tensor<T, D> const& tensor) {
     }
 }
 
-/// Numbers that the host has computed, where a call on the device reads them, while it is enqueued.
+/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
+/// host's memory, other devices copy it.
 template <class T, class D>
 class OnDevice;
 
@@ -72,7 +74,7 @@ private:
     T const* data_;
 };
 
-/// How the host does its part of a call on `exec`.
+/// The `exec` of the host's part of a call on `exec`.
 template <class D>
 Cpu host_exec(D const& exec) {
     if constexpr (is_cpu<D>) {
@@ -83,7 +85,7 @@ Cpu host_exec(D const& exec) {
     }
 }
 
-/// Numbers that the host must know, such as lengths, wherever they are.
+/// Host access to numbers, such as lengths, in the memory of any device.
 template <class D>
 class HostIds;
 

@@ -1,4 +1,4 @@
-// rowan/detail/partition.hpp: things put into buckets by several threads, each bucket in input order.
+// rowan/detail/partition.hpp: Buckets, a stable parallel partition of items into buckets.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -10,23 +10,26 @@
 
 namespace rowan::inline v0::detail {
 
-/// Where the thread `t` of `threads` begins its share of n things.
+/// The first item of the share of thread `t` when n items are divided among `threads` threads.
 inline std::size_t share_begin(std::size_t n, std::size_t t, std::size_t threads) {
     return n / threads * t + std::min(n % threads, t);
 }
 
-/// The memory of a partition into `buckets` buckets by at most `threads` threads, each with room for `counters` numbers.
+/// The memory of a partition into `buckets` buckets by at most `threads` threads, with `counters` or more counters
+/// each.
 struct Buckets {
-    Buffer<std::size_t> starts;          // where each bucket begins, and the end
-    Buffer<Buffer<std::size_t>> places;  // of each thread: where its next thing of a bucket goes
+    Buffer<std::size_t> starts;          // the offset of each bucket, and the number of items
+    Buffer<Buffer<std::size_t>> places;  // per thread and bucket: the place of its next item
     TeamBarrier barrier;
 
     Buckets(std::size_t buckets, int threads, std::size_t counters = 0)
         : starts(buckets + 1),
           places(static_cast<std::size_t>(threads), Buffer<std::size_t>(std::max(buckets, counters))) {}
 
-    /// Calls put(place, i) for i in [0, n), the places being those of thing i in bucket(i). Every thread of a team must come here.
-    /// cost     the things are looked at twice, by the same thread
+    /// Calls put(place, i) for i in [0, n), where `place` is the place of item i in bucket(i). The items of a
+    /// bucket are in input order.
+    /// requires   every thread of the team calls it
+    /// cost     two passes over the items, both by the same thread
     template <class Bucket, class Put>
     void fill(int thread, int team_size, std::size_t n, Bucket const& bucket, Put const& put) {
         auto const [t, threads] = std::pair(static_cast<std::size_t>(thread), static_cast<std::size_t>(team_size));
@@ -37,7 +40,7 @@ struct Buckets {
         std::fill_n(mine, buckets, std::size_t{0});
         for (std::size_t i = begin; i < end; ++i) ++mine[bucket(i)];
         barrier.wait(team_size);
-        if (thread == 0) {  // counts become places: bucket by bucket, and within a bucket thread by thread
+        if (thread == 0) {  // exclusive prefix sum of the counts, by bucket and then by thread
             std::size_t next = 0;
             for (std::size_t b = 0; b < buckets; ++b) {
                 starts[b] = next;
@@ -50,8 +53,8 @@ struct Buckets {
         barrier.wait(team_size);
     }
 
-    /// The first bucket of share k of `shares`, which are runs of whole buckets with about as many things each; a share ends with a bucket
-    /// that holds something.
+    /// The first bucket of share k of `shares`. Shares are ranges of whole buckets with about equally many items; the
+    /// last bucket of a share is not empty.
     std::size_t share(std::size_t k, std::size_t shares) const;
 };
 

@@ -1,4 +1,4 @@
-// rowan/detail/random.hpp: chance as a function of a seed and a position, the same for any number of threads.
+// rowan/detail/random.hpp: random numbers as a function of a seed and a position, independent of the number of threads.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -7,19 +7,20 @@
 
 namespace rowan::inline v0::detail {
 
-/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+/// Mixes all bits: the finaliser of splitmix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// 2014).
 ROWAN_HD constexpr std::uint64_t mix_bits(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
     return x ^ (x >> 31);
 }
 
-/// Number i, from 1 on, of the splitmix64 sequence that begins at the seed.
+/// Number i, counted from 1, of the splitmix64 sequence with this seed.
 ROWAN_HD constexpr std::uint64_t bits_at(std::uint64_t seed, std::uint64_t i) {
     return mix_bits(seed + i * 0x9E3779B97F4A7C15U);
 }
 
-/// Number i, from 0 on, of the sequence that begins at the mixed seed, in [0, 1). It depends on nothing else.
+/// Number i, counted from 0, of the splitmix64 sequence with the mixed seed, scaled to [0, 1). A pure function.
 ROWAN_HD constexpr double uniform_at(std::uint64_t seed, std::uint64_t i) {
     return static_cast<double>(bits_at(mix_bits(seed), i + 1) >> 11) * 0x1p-53;
 }

@@ -1,4 +1,4 @@
-// rowan/detail/rows.hpp: moving whole rows: prefetch, and copies that leave the caches alone.
+// rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -16,31 +16,33 @@
 
 namespace rowan::inline v0::detail {
 
-/// How many rows ahead of their use rows of this size are asked for: 8 KiB, enough to have the memory's whole latency under way.
+/// The prefetch distance in rows: as many rows of this size as 8 KiB hold, which covers the memory latency, from 4 to
+/// 64.
 inline std::size_t lookahead(std::size_t row_bytes) noexcept {
     return std::clamp<std::size_t>(8192 / std::max<std::size_t>(row_bytes, 1), 4, 64);
 }
 
-/// Asks for `bytes` from `p` on, to be read (or written). Beyond 2 KiB the hardware has caught on.
+/// Prefetches `bytes` bytes from `p` on for reading or writing, at most 2 KiB: from there on the hardware prefetches.
 template <bool write>
 ROWAN_INLINE void prefetch_row(void const* p, std::size_t bytes) {
     constexpr int access = write ? 1 : 0;
     auto const* line = static_cast<char const*>(p);
     std::size_t lines = std::min<std::size_t>((bytes + 63) / 64, 32);
-    for (; lines >= 4; lines -= 4, line += 256) {  // straight-line code: these loops are as hot as the arithmetic
+    for (; lines >= 4; lines -= 4, line += 256) {  // unrolled: this loop is as hot as the arithmetic
         __builtin_prefetch(line, access);
         __builtin_prefetch(line + 64, access);
         __builtin_prefetch(line + 128, access);
         __builtin_prefetch(line + 192, access);
     }
     for (; lines != 0; --lines, line += 64) __builtin_prefetch(line, access);
-    asm volatile("");  // g++ drops calls of a function that only prefetches: it has no effect that it knows of
+    asm volatile("");  // otherwise g++ removes calls of functions that only prefetch
 }
 
-/// Copies of outputs larger than this go past the caches: the lines are not read first, and nothing else is driven out.
+/// Outputs of this many bytes or more are written with non-temporal stores, which do not read or evict cache lines.
 inline constexpr std::size_t stream_from = std::size_t{8} << 20;
 
-/// memcpy past the caches; stream_end() must follow the last one.
+/// memcpy that bypasses the caches; stream_end() must follow the last one. Plain memcpy unless `to` and `bytes` are
+/// multiples of 64.
 ROWAN_INLINE void stream_copy(void* to, void const* from, std::size_t bytes) {
 #ifdef __SSE2__
     if (bytes % 64 == 0 && reinterpret_cast<std::uintptr_t>(to) % 64 == 0) {

@@ -13,15 +13,17 @@ namespace rowan::inline v0 {
 
 /// A parameter and the variable that its gradient is written to.
 struct ParameterGradient {
-    Variable* parameter;  ///< what is trained
-    Variable* gradient;   ///< in the scope that was given
+    Variable* parameter;  ///< the parameter
+    Variable* gradient;   ///< its gradient, in the scope passed to append_backward
 };
 
-/// Adds to a scope the operators that compute the gradients of all parameters that `cost` depends on, and returns where they are
-/// written. The scope is that of `cost`, or lies within it. What is read more than once gets the sum of its gradients; those of tables
-/// stay row-sparse. Only what a parameter needs is computed.
-/// errors   GraphError if cost does not depend on a parameter, or an operator on the way has no gradient
-/// cost     one walk over the net; per operator on the way as many as its rules name
+/// Adds to `scope` the operators that compute the gradients of all parameters that `cost` depends on, and returns the
+/// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
+/// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
+/// needs are computed.
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient
+/// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
+///          and sums
 template <class T = float, class Device = Cpu>
 std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     auto const order = detail::trace(std::array{&cost});

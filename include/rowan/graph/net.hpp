@@ -1,4 +1,4 @@
-// rowan/graph/net.hpp: Net, operators in an order in which they run.
+// rowan/graph/net.hpp: Net, operators in topological order.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -18,13 +18,14 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// "fc(x, fc_0.w_0, fc_0.b_0)"
+/// The operator and its inputs: "fc(x, fc_0.w_0, fc_0.b_0)".
 std::string describe(Operator const& op);
 
-/// Throws the error that is being handled once more, with the operator in its text if it is one of rowan's.
+/// Rethrows the current exception. The text of an IndexError, ShapeError, TypeError, ValueError or LodError also names
+/// the operator.
 [[noreturn]] void throw_named(Operator const& op);
 
-/// Runs f; its error names the operator, too.
+/// Runs f; its exceptions are rethrown by throw_named.
 template <class F>
 void run_named(Operator const& op, F const& f) {
     try {
@@ -34,7 +35,7 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
-/// What a Net is on any device.
+/// The device-independent part of Net.
 class NetOrder {
 public:
     NetOrder() = default;
@@ -48,7 +49,7 @@ public:
 private:
     static Value& value(Scope& scope, Variable& v);
 
-    // Is this the last time that operator i or another one reads v?
+    // Whether operator i is the last reader of v and reads it only once.
     bool may_take(std::size_t i, Variable& v) const;
 
     void find_uses();
@@ -56,18 +57,18 @@ private:
     std::vector<Operator*> order_;
     std::vector<Variable*> inputs_, outputs_;
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-    std::vector<std::vector<Variable*>> last_uses_;  // what may be let go after each operator
+    std::vector<std::vector<Variable*>> last_uses_;  // variables to clear after each operator
 };
 
 }  // namespace detail
 
-/// The operators that some variables depend on, each once and after those whose results it reads.
+/// The operators that some variables depend on, each once, in topological order.
 template <class Device = Cpu>
 class Net {
 public:
-    /// Traces back from the outputs through the operators that write them, and names what has no name yet.
-    /// errors   GraphError if there is a cycle, or a result is read that nothing writes
-    /// cost     O(operators, and what they read and write)
+    /// Traces back from the outputs through the operators that write them, and names unnamed variables.
+    /// errors   GraphError if there is a cycle
+    /// cost     O(operators, and their inputs and outputs)
     static Net trace_and_build(std::span<Variable* const> outputs) {
         Net net;
         net.order_ = detail::NetOrder(outputs);
@@ -75,25 +76,25 @@ public:
     }
     static Net trace_and_build(Variable& output) { return trace_and_build(std::array{&output}); }
 
-    /// Adds an operator at the end, such as one of an optimizer.
+    /// Appends an operator, such as one of an optimizer.
     /// errors   std::bad_alloc
-    /// cost     one walk over the net
+    /// cost     one pass over the net
     void append(Operator& op) { order_.append(op); }
 
-    /// In the order in which they run.
+    /// The operators, in the order in which they run.
     std::span<Operator* const> operators() const noexcept { return order_.operators(); }
 
     /// The variables that must have a value before the net runs, in the order in which they are first read.
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
-    /// Runs the operators on the values of their variables; where `scope` has a variable of that name, on its value instead. Values that
-    /// nothing reads any more are let go, those of outputs stay.
-    /// errors   GraphError if an input has no value; what a kernel says, with the names of operator and variables. Values of inputs stay,
-    ///          but for those that an optimizer had changed before
-    /// cost     memory comes from the thread's MemoryPool, or else from one of the net's own, and goes back to it
+    /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
+    /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
+    ///          After an error the inputs have their previous values, except those that an optimizer already updated
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, &exec); }
 
-    /// The net in Graphviz's language, with kinds, element types and dims.
+    /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc
     /// cost     O(length of the text)
     std::string dot() const { return order_.dot(); }

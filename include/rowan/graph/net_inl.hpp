@@ -34,7 +34,7 @@ ROWAN_FUNCTION void throw_named(Operator const& op) {
         throw TypeError(field(e.field()), e.actual(), e.expected());
     } catch (ValueError const& e) {
         throw ValueError(field(e.field()), e.value(), e.expected());
-    } catch (LodError const& e) {  // begins with the offset
+    } catch (LodError const& e) {  // its text begins with the offset
         throw LodError(e.level(), e.position(), e.value(),
                        std::string(e.reason()).append(", in ").append(describe(op)));
     }
@@ -65,7 +65,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
                                                                         : "written by no operator"));
     }
     for (Operator const* op : order_) {
-        for (Variable* const v : op->outputs) value(scope, *v).clear();  // its memory is for the new values
+        for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
     }
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {

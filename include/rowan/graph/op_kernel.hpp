@@ -1,4 +1,4 @@
-// rowan/graph/op_kernel.hpp: op_kernel, an operator for given element types, in a form that a net can store.
+// rowan/graph/op_kernel.hpp: op_kernel, a type-erased operator for given element types.
 #pragma once
 
 #include <rowan/graph/detail/compiled_kernels.hpp>
@@ -17,53 +17,57 @@
 #include <vector>
 
 #if defined(__clang__) && defined(ROWAN_COMPILED)
-#pragma clang diagnostic ignored "-Wundefined-var-template"  // kernel_of::value of the library; it is asked for where that is used: no pop
+// The compiled library defines kernel_of::value. Clang warns at the point of use, so the setting is not popped.
+#pragma clang diagnostic ignored "-Wundefined-var-template"
 #endif
 
 namespace rowan::inline v0 {
 
 struct op_kernel;
 
-/// Where a gradient operator finds what it reads, or what it writes is.
+/// An input or output of a gradient operator, in terms of the forward operator.
 struct grad_slot {
-    /// Which list of the forward operator it is in, or what one rule hands to another.
+    /// A list of the forward operator, or the values that one rule passes to another.
     enum Kind : std::uint8_t { input, output, grad_of_input, grad_of_output, between_rules };
     Kind kind;          ///< which list
-    std::size_t index;  ///< the position there
+    std::size_t index;  ///< the position in that list
 };
 
-/// A grad_rule as data.
+/// A grad_rule in run-time form.
 struct grad_kernel {
     op_kernel const* op;
     std::span<grad_slot const> reads;   ///< in the order of op's inputs
     std::span<grad_slot const> writes;  ///< in the order of op's outputs
 };
 
-/// An operator for given element types on a given device: what a net needs to run it and to differentiate it. Made at compile time,
-/// where it is used: a program carries the operators that its nets use.
+/// An operator for given element types and a given device, with what a net needs to run and differentiate it.
+/// Instantiated at compile time where it is used: a program contains only the operators that its nets use.
 struct op_kernel {
-    std::string_view name;  ///< in nets and files
-    /// The names of the slots, the first of which may hold any number.
+    std::string_view name;  ///< the name in nets and files
+    /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs;                                        ///< see row_inputs_of
-    bool sums_rows;                                             ///< see sums_rows_of
-    bool (*row_output)(void const* attributes, std::size_t i);  ///< do rows of result i follow from rows of inputs?
-    bool (*row_wise)(void const* attributes);                   ///< see row_wise_of
-    /// Specs of the results from those of the inputs, see rowan::operation.
+    unsigned row_inputs;  ///< see row_inputs_of
+    bool sums_rows;       ///< see sums_rows_of
+    /// Whether the rows of result i correspond to rows of the inputs.
+    bool (*row_output)(void const* attributes, std::size_t i);
+    bool (*row_wise)(void const* attributes);  ///< see row_wise_of
+    /// Computes the specs of the results from those of the inputs, see rowan::operation.
     std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
-    /// Runs it; `levels_from` is the input whose levels results of as many rows get, or -1.
+    /// Runs the operator. Results with as many rows as input `levels_from` get its levels; -1: no levels.
     void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                 std::ptrdiff_t levels_from);
     std::span<grad_kernel const> rules;  ///< of the backward pass
-    bool in_place = false;             ///< may result 0 take the place of input 0, where nothing else reads that?
-    op_kernel const* in_step = nullptr;  ///< what it is in the step of a recurrent program, if another: see layer::add_to
+    /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
+    bool in_place = false;
+    /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
+    op_kernel const* in_step = nullptr;
 };
 
 namespace detail {
 
-// ---- rules as data
+// ---- gradient rules in run-time form
 
-/// The types of an operator's results for dense inputs.
+/// The result types of an operator for dense inputs.
 template <class Op, class D, class... T>
 struct results_of {
     using type =
@@ -89,7 +93,7 @@ struct forward_slot<grad_of<Slot>> {
     static constexpr bool grad = true;
 };
 
-/// Where a slot of a rule is found. `Made`: what the rules write that is no gradient of an input.
+/// Locates a slot of a rule. `Made`: all slots that the operator's rules write.
 template <class Op, class Made, class Slot>
 constexpr grad_slot locate() {
     using S = typename forward_slot<Slot>::type;
@@ -105,7 +109,7 @@ constexpr grad_slot locate() {
     }
 }
 
-/// The element type of what is in a slot. What rules hand to each other has that of the operator's first result.
+/// The element type of a slot. Values passed between rules have that of the operator's first result.
 template <class Op, class Results, class Slot, class... T>
 auto slot_element() {
     using S = typename forward_slot<Slot>::type;
@@ -174,7 +178,7 @@ struct rules_of<Op, D, Types, grad_rules<Rule...>> {
 
 }  // namespace detail
 
-/// The code of `Op` on device D, its inputs having elements of T... (one T where its slot holds any number of values).
+/// The kernel of `Op` on device D for inputs with element types T... (a single T if a slot holds any number of values).
 template <class Op, class D, class... T>
 struct kernel_of {
     static_assert(operation<Op>, "rowan: an operator has a name, inputs, outputs and grad, see rowan::operation");
@@ -200,7 +204,7 @@ private:
     }
 
 public:
-    static op_kernel const value;  ///< defined below, as operators name each other in their rules
+    static op_kernel const value;  ///< defined below because operators refer to each other in their rules
 };
 
 template <class Op, class D, class... T>
@@ -219,7 +223,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
-/// Those of the compiled library.
+/// The kernels that the compiled library defines.
 template <class Op, class... T>
 requires detail::has_compiled_kernel<Op, T...>
 struct kernel_of<Op, Cpu, T...> {

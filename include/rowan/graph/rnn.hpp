@@ -1,4 +1,4 @@
-// rowan/graph/rnn.hpp: the recurrent operator, a step net run over the steps of sequences, and its gradient.
+// rowan/graph/rnn.hpp: rnn_kernel, the operator that runs a step net over sequences, and its gradient.
 #pragma once
 
 #include <rowan/graph/detail/rnn_run.hpp>
@@ -19,44 +19,44 @@
 
 namespace rowan::inline v0 {
 
-/// What a recurrent operator is made of: the attributes of `rnn`.
+/// The attributes of the `rnn` operator.
 struct RnnBlock {
-    std::unique_ptr<Scope> scope;  ///< of the step
-    detail::StepNet net;           ///< what runs for all steps, and what step by step
-    std::size_t level = 0;         ///< the level of x whose sequences are walked through
-    bool reverse = false;          ///< from their ends to their beginnings
-    bool runs_whole = false;       ///< and not in parts, see detail::runs_whole
-    std::vector<bool>
-        has_boot;  ///< of each memory: an input brings the state before the first step, a row for each sequence
-    detail::LoopKernels kernels;  ///< how values of the element types and the device are made
-    /// Adds the operators of the gradient, when a gradient is asked for.
+    std::unique_ptr<Scope> scope;  ///< the scope of the step
+    detail::StepNet net;           ///< the operators of a step
+    std::size_t level = 0;         ///< the level of x whose sequences are iterated over
+    bool reverse = false;          ///< whether sequences are processed from the last element to the first
+    bool runs_whole = false;       ///< whether a batch runs as one part, see detail::runs_whole
+    /// For each memory, whether an input provides its state before the first step, with one row per sequence.
+    std::vector<bool> has_boot;
+    detail::LoopKernels kernels;  ///< kernels for the element type and device
+    /// Adds the operators of the gradient; called when a gradient is requested.
     void (*build_backward)(RnnBlock&);
-    /// Calls f(k, device) for k in [0, parts), several at a time where the device has threads.
+    /// Calls f(k, device) for k in [0, parts), in parallel if the device has threads.
     void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
 
-    /// How many memories have one.
+    /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
     std::size_t boots() const;
 };
 
-/// The values of all steps of a run, which the gradient needs: the scopes of the steps.
+/// The values of all steps of a run, which the gradient needs.
 struct StepScopes {
-    Lod lod;                                ///< of x
-    Lod out_lod;                            ///< of the results
-    detail::Buffer<detail::RnnPart> parts;  ///< of the sequences, which ran side by side
+    Lod lod;                                ///< the levels of x
+    Lod out_lod;                            ///< the levels of the outputs
+    detail::Buffer<detail::RnnPart> parts;  ///< the parts of the batch, which may run in parallel
 };
 
 namespace detail {
 
-/// Sequences are dealt out to parts of at least this many, which threads run at the same time. It does not depend on their number: so the
-/// same sums are formed by any number of threads.
+/// The minimum number of sequences of a part, unless the batch is a single part. Parts run in parallel. The partition
+/// does not depend on the number of threads, so neither does the order of summation.
 inline constexpr std::size_t rnn_part_size = 32;
 
 void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
              std::ptrdiff_t);
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the results of all steps and of the last states
+// in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
 void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                   std::ptrdiff_t);
 
@@ -69,7 +69,8 @@ inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "sco
 inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
 inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
 
-// Within the step of another one: the last states and results are rows, as are the gradients of x and the boot states.
+// In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x
+// and of the boot states.
 inline bool rnn_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
 }
@@ -88,8 +89,8 @@ inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kern
 
 }  // namespace detail
 
-/// The recurrent operator: inputs are x, the boot states where there are some, and what the step reads from outside; results are the states
-/// of every sequence after its last step, the outputs of all steps with the levels of x, and the scopes of the steps.
+/// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
+/// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
 inline constexpr op_kernel rnn_kernel{"rnn",
                                   detail::rnn_inputs,
                                   detail::rnn_outputs,

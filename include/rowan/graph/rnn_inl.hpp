@@ -22,24 +22,24 @@ public:
     Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
         : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    /// out: the states after the last steps, the results of all steps
+    /// `out`: the states after the last steps, and the outputs of all steps.
     void forward(std::span<Value* const> out);
 
-    /// `grads`: for x, the boot states where there are some, and each outer variable.
+    /// `grads` receives the gradients of x, the boot states if any, and each outer variable.
     void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
     RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
 
-    // x has elements in its sequences of the level that is walked through: rows, or sequences of the level below.
+    // x with the levels below the iterated one only: its parts are the elements of the iterated sequences.
     Value without_upper_levels(Value const& x) const {
         return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
     Lod with_upper_levels(Lod const& lod) const;
 
-    // Of each part, for each memory.
+    // The states before the first step, for each part and memory.
     Buffer<Buffer<Value>> first_states() const;
 
     Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
@@ -47,7 +47,7 @@ private:
 
     void x_grad(Value& grad);
 
-    // The sum of all that reaches an outer variable, from all parts and steps.
+    // Sums the gradients of outer variable k over all parts and steps.
     void outer_grad(std::size_t k, Value& grad);
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
@@ -211,7 +211,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void 
 
 ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
+    block.build_backward(block);  // does nothing if it is already built
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {

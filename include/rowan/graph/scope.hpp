@@ -1,4 +1,4 @@
-// rowan/graph/scope.hpp: Scope, variables and operators by name, within another scope.
+// rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -26,34 +26,35 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
-/// What a variable is for: what operators write, what a caller feeds, what training changes, what an optimizer keeps beside that, and the
-/// seed that training gives an operator of chance for every batch; and the input of a step of which the recurrent layer is made later.
+/// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
+/// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
+/// layer is created later.
 enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_input };
 
-/// An operator between variables. It belongs to a scope.
+/// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
-    op_kernel const* kernel = nullptr;           ///< what it runs
-    std::shared_ptr<void const> attributes;  ///< of the type that its kernel takes
+    op_kernel const* kernel = nullptr;       ///< the kernel to run
+    std::shared_ptr<void const> attributes;  ///< of the type that the kernel takes
     /// Variables in the order of the slots.
     std::vector<Variable*> inputs, outputs;
-    std::ptrdiff_t levels_from = -1;  ///< the input whose levels of sequences the results get, or -1
+    std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
 };
 
-/// How a variable gets its first value: a function of a seed, or of none for a value that is written later, and of the execution that
-/// is to make it, a Device; none is Device{}.
+/// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
+/// written later, and a pointer to the execution that creates the value, a Device; nullptr means Device{}.
 class Initializer {
 public:
-    /// Writes a first value.
+    /// Writes the first value.
     using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
 
-    Initializer() = default;  ///< none: the variable has no first value
-    /// That function.
+    Initializer() = default;  ///< empty: the variable has no first value
+    /// Wraps a function.
     template <class F>
     requires(!std::same_as<F, Initializer> && std::constructible_from<Function, F>) Initializer(F make)
         : make_(std::move(make)) {}
 
-    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< is there one?
-    /// Calls it.
+    explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
+    /// Calls the function.
     void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
         make_(value, seed, device);
     }
@@ -62,38 +63,38 @@ private:
     Function make_;
 };
 
-/// A name, what is known beforehand of the value, the value, and the operators that read and write it.
+/// A name, a spec, a value, and the operators that read and write the value.
 class Variable {
 public:
-    /// Scope::new_var makes them.
+    /// Used by Scope::new_var.
     Variable(Scope& scope, VarSpec const& spec, Role role);
     Variable(Variable const&) = delete;
     Variable& operator=(Variable const&) = delete;
     ~Variable();
 
-    /// Empty until the variable was named or is part of a net.
+    /// Empty until the variable is named or becomes part of a net.
     std::string const& name() const noexcept { return name_; }
-    /// Was it named by the program, and not because of its place in a net?
+    /// Whether the program named it; false if its name was derived from its position in a net.
     bool has_own_name() const noexcept { return own_name_; }
     VarSpec const& spec() const noexcept { return spec_; }  ///< kind, element type, dims and levels
-    Role role() const noexcept { return role_; }            ///< what it is for
-    Scope& scope() const noexcept { return *scope_; }       ///< that it belongs to
+    Role role() const noexcept { return role_; }            ///< what it is used for
+    Scope& scope() const noexcept { return *scope_; }       ///< the scope that owns it
 
     Value& value() noexcept { return value_; }  ///< empty before a net has run
     Value const& value() const noexcept { return value_; }
 
-    /// How a parameter or state gets its first value; training calls it with a seed of the variable's own. Without one it makes room for a
-    /// value that is read from a file.
+    /// Creates the first value of a parameter or state. Training calls it with a separate seed for each variable;
+    /// without a seed it allocates a value that is read from a file.
     Initializer initialize;
 
-    /// Of what is fed or trained: brings a value to the net's device, see detail::bring.
+    /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
     void (*bring)(Value&, void const* device, bool own) = nullptr;
 
-    /// Of a parameter that was made before the width of what it meets was known: settles its dims when it is.
+    /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
-    /// Other dims than those that it was declared with.
+    /// Replaces the declared dims.
     void set_dims(Dims const& dims) { spec_.dims = dims; }
-    /// Of what was made before its spec was known.
+    /// Sets the spec of a variable that was created before its spec was known.
     void settle(VarSpec const& spec) { spec_ = spec; }
 
     std::span<Operator* const> readers() const noexcept;  ///< operators that read it
@@ -111,48 +112,50 @@ private:
     std::vector<Operator*> readers_, writers_;
 };
 
-/// Owns variables, operators between them, and inner scopes, whose `find` also looks here. Not for several threads at once.
+/// Owns variables, operators and inner scopes. `find` of an inner scope also searches this one. Not thread-safe.
 class Scope {
 public:
-    Scope();  ///< with no scope around it
-    /// A scope within another, which must live longer.
+    Scope();  ///< a scope without a parent
+    /// A scope within `parent`, which must outlive it.
     explicit Scope(Scope& parent);
     Scope(Scope const&) = delete;
     Scope& operator=(Scope const&) = delete;
     ~Scope();
 
-    /// A variable of this name; none makes one that is named when a net first has it.
-    /// errors   GraphError if the scope itself has that name already
+    /// Creates a variable. With an empty name, it is named when it first becomes part of a net.
+    /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables), two allocations
     Variable& new_var(std::string const& name, VarSpec const& spec, Role role = Role::temporary);
 
-    /// The variable of that name here or in the scopes around this one, or nullptr.
+    /// The variable of that name in this scope or the nearest parent that has one, or nullptr.
     Variable* find(std::string_view name) const noexcept;
 
-    /// The variable of that name here or in the scopes around this one.
+    /// The variable of that name in this scope or the nearest parent that has one.
     /// errors   GraphError if there is none
-    /// cost     O(log variables) for each of these scopes
+    /// cost     O(log variables) for each scope searched
     Variable& get(std::string_view name) const;
 
-    /// An inner scope, which lives as long as this one or until drop_scopes.
+    /// Creates an inner scope, which lives until drop_scopes is called or this scope is destroyed.
     /// errors   std::bad_alloc
     /// cost     one allocation
     Scope& new_scope();
-    /// All inner scopes go, and what is in them.
+    /// Destroys all inner scopes and their contents.
     void drop_scopes() noexcept;
-    /// Takes its operators from the readers of other scopes' variables, for a scope that goes before these.
-    /// cost     for each operator, the number of readers of what it reads
+    /// Removes its operators from the reader lists of other scopes' variables. Call it before destroying this scope if
+    /// those variables outlive it.
+    /// cost     for each operator, the number of readers of its inputs
     void forget_readers() noexcept;
-    Scope* parent() const noexcept { return parent_; }              ///< the scope around this one, or nullptr
-    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< how many inner scopes there are
-    /// In the order in which they were made.
+    Scope* parent() const noexcept { return parent_; }              ///< the enclosing scope, or nullptr
+    std::size_t scopes() const noexcept { return scopes_.size(); }  ///< the number of inner scopes
+    /// The variables of this scope, in order of creation.
     std::span<std::unique_ptr<Variable> const> variables() const noexcept;
-    /// In the order in which they were made.
+    /// The operators of this scope, in order of creation.
     std::span<std::unique_ptr<Operator> const> operators() const noexcept;
 
-    /// Adds an operator that reads `inputs`, whose elements are of T..., and makes the variables that it writes.
+    /// Adds an operator that reads `inputs`, with element types T..., and creates its output variables.
     ///     Operator& op = scope.new_op<fc_op, Cpu, float, float, float>({&x, &w, &b});
-    /// errors   what infer says of inputs that do not fit, with the operator's name; TypeError if elements are others
+    /// errors   those of Op::infer if the inputs do not fit; built-in operators name themselves in the text. If element
+    ///          types are not T..., a TypeError is thrown only when a net runs the operator
     /// cost     O(inputs and results), that of infer, and some allocations
     template <class Op, class Device, class... T>
     Operator& new_op(std::vector<Variable*> inputs, attributes_of<Op> attributes = {}) {
@@ -161,13 +164,13 @@ public:
     }
     Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
 
-    /// Makes `v`, which nothing writes yet, result i of an operator.
-    /// errors   GraphError if something writes it
+    /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
+    /// errors   GraphError if an operator already writes `v`
     /// cost     O(1)
     void write_to(Operator& op, std::size_t i, Variable& v);
 
-    /// Gives a variable of this scope a name.
-    /// errors   GraphError if the scope itself has that name already
+    /// Names a variable of this scope; `own` is what Variable::has_own_name returns afterwards.
+    /// errors   GraphError if this scope itself already has that name
     /// cost     O(log variables)
     void set_name(Variable& v, std::string name, bool own = true);
 
@@ -181,7 +184,8 @@ private:
 
 namespace detail {
 
-/// Withdraws the operators of an inner scope from the variables outside of it, unless its layer is made in the end.
+/// Calls forget_readers() of an inner scope on destruction, unless `scope` was set to nullptr because its layer is
+/// complete.
 struct WithdrawnScope {
     Scope* scope;
     ~WithdrawnScope() {
@@ -196,15 +200,15 @@ inline Scope*& current_scope() {
 
 }  // namespace detail
 
-/// The scope that layers are added to: that of the innermost ScopeGuard of this thread, else one that the thread has.
+/// The scope that layers are added to: that of this thread's innermost ScopeGuard, else a thread-local one.
 /// errors   none
 /// cost     O(1)
 Scope& default_scope();
 
-/// While it lives, another scope is this thread's default_scope().
+/// Makes `scope` this thread's default_scope() for its lifetime, then restores the previous one.
 class ScopeGuard {
 public:
-    /// `scope` must live longer.
+    /// `scope` must outlive the guard.
     explicit ScopeGuard(Scope& scope) : before_(std::exchange(detail::current_scope(), &scope)) {}
     ScopeGuard(ScopeGuard const&) = delete;
     ScopeGuard& operator=(ScopeGuard const&) = delete;

@@ -1,4 +1,4 @@
-// rowan/graph/while_loop.hpp: the operator of a loop that runs as long as a condition holds, and its gradient.
+// rowan/graph/while_loop.hpp: while_kernel, the operator of a loop with a condition, and its gradient.
 #pragma once
 
 #include <rowan/graph/detail/array_kernels.hpp>
@@ -18,23 +18,23 @@
 
 namespace rowan::inline v0 {
 
-/// What a loop is made of: the attributes of `while_loop`.
+/// The attributes of the `while_loop` operator.
 struct WhileBlock {
-    std::unique_ptr<Scope> scope;     ///< of an iteration
+    std::unique_ptr<Scope> scope;     ///< the scope of an iteration
     detail::LoopNet net;              ///< condition and body
-    std::int64_t max_iterations = 0;  ///< 0: any number
-    std::int32_t gradient_dtype = 0;  ///< the element type of gradients
-    detail::LoopKernels kernels;      ///< how values of the element types and the device are made
-    /// The condition's truth value.
+    std::int64_t max_iterations = 0;  ///< 0: unlimited
+    std::int32_t gradient_dtype = 0;  ///< dtype<T>::wire of the gradients
+    detail::LoopKernels kernels;      ///< kernels for the element type and device
+    /// The value of the condition.
     bool (*holds)(void const* device, Value const& condition);
-    /// Adds the operators of the gradient, when a gradient is asked for.
+    /// Adds the operators of the gradient; called when a gradient is requested.
     void (*build_backward)(WhileBlock&);
 };
 
-/// What the gradient needs of every iteration of a run.
+/// For each iteration of a run, the values that the gradient needs.
 struct LoopScopes {
-    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each
-    std::size_t count = 0;                             ///< how many have run
+    detail::Buffer<detail::Buffer<Value>> iterations;  ///< the values of each iteration
+    std::size_t count = 0;                             ///< the number of iterations that ran
 };
 
 namespace detail {
@@ -42,7 +42,7 @@ namespace detail {
 void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                std::ptrdiff_t);
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the last states
+// in: the inputs of the forward operator, its scopes, and the gradients of the final states
 void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
                     std::ptrdiff_t);
 
@@ -62,8 +62,8 @@ inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_re
 
 }  // namespace detail
 
-/// The loop: inputs are the first states and what an iteration reads from outside; results are the last states, and what the gradient needs
-/// of every iteration.
+/// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
+/// states, and the LoopScopes that the gradient needs.
 inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
                                                        &detail::infer_while, &detail::run_while, detail::while_rules);
 

@@ -15,7 +15,8 @@ public:
 
     void forward(std::span<Value* const> out);
 
-    /// `last_grads`: of the states. `grads`: for the states and each outer variable. A value that is empty is zero.
+    /// `last_grads`: the gradients of the final states. `grads` receives those of the initial states and of each outer
+    /// variable. An empty value stands for zeros.
     void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
 
 private:
@@ -45,7 +46,8 @@ private:
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
-    // What reaches an outer variable in one iteration. Row-sparse gradients are put together at the end.
+    // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
+    // joined at the end.
     void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
 
     void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
@@ -78,7 +80,7 @@ ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
             LoopNet::State const& s = net_.states[k];
             Value& after = at(net_.place(*s.after), values);
             states[k] =
-                s.moves ? std::move(after) : after.share();  // an array then belongs to the next iteration alone
+                s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
         }
     }
     s_.iterations.resize(net_.has_backward ? s_.count : 0);
@@ -120,7 +122,7 @@ ROWAN_FUNCTION void LoopRun::backward(std::span<Value* const> last_grads, std::s
 }
 
 ROWAN_FUNCTION Buffer<Value>& LoopRun::iteration(std::size_t t) {
-    std::size_t const i = net_.has_backward ? t : 0;  // without a gradient, one is enough
+    std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
     if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
     Buffer<Value>& values = s_.iterations[i];
     values.resize(net_.forward_places());
@@ -189,7 +191,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void c
 
 ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
     auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // the first time that it is asked for
+    block.build_backward(block);  // does nothing if it is already built
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),

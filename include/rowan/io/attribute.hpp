@@ -1,4 +1,4 @@
-// rowan/io/attribute.hpp: Attribute, a name and a value of an operator, as a protobuf message.
+// rowan/io/attribute.hpp: Attribute, a named value of an operator, as a protobuf message.
 #pragma once
 
 #include <rowan/io/message.hpp>
@@ -19,22 +19,22 @@
 
 namespace rowan::inline v0 {
 
-/// A block of the program, by its place there.
+/// A block of the program, by index.
 struct BlockIndex {
-    std::int32_t value = 0;  ///< its number in the program
+    std::int32_t value = 0;  ///< index in ProgramDesc::blocks
 
     friend bool operator==(BlockIndex, BlockIndex) = default;
 };
 
-/// A variable of the block or of one around it.
+/// A variable of the block or of an enclosing block, by name.
 struct VarName {
     std::string value;  ///< the name
 
     friend bool operator==(VarName const&, VarName const&) = default;
 };
 
-/// The value of an attribute. Its place here is the number of its kind in messages: INT, FLOAT, STRING, INTS, FLOATS, STRINGS, BOOLEAN,
-/// BOOLEANS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS, FLOAT64.
+/// The value of an attribute. The index of an alternative is the number of its type in messages: INT, FLOAT, STRING,
+/// INTS, FLOATS, STRINGS, BOOLEAN, BOOLEANS, BLOCK, LONG, BLOCKS, LONGS, FLOAT64S, VAR, VARS, FLOAT64.
 using AttributeValue =
     std::variant<std::int32_t, float, std::string, std::vector<std::int32_t>, std::vector<float>,
                  std::vector<std::string>, bool, std::vector<bool>, BlockIndex, std::int64_t, std::vector<BlockIndex>,
@@ -42,15 +42,15 @@ using AttributeValue =
 
 /// A name and a value.
 struct Attribute {
-    std::string name{};      ///< unique in an operator
-    AttributeValue value{};  ///< of one of the kinds
+    std::string name{};      ///< unique within its operator
+    AttributeValue value{};  ///< the alternative determines its type
 
     friend bool operator==(Attribute const&, Attribute const&) = default;
 };
 
 namespace detail {
 
-/// An attribute as its message has it: a field for each kind, of which one is used.
+/// The message of an attribute: one field for each type, of which only the field of `type` is set.
 struct Attr {
     std::string name;
     std::int32_t type = 0;
@@ -92,7 +92,7 @@ struct Attr {
     X(T, REPEATED, STRING, vars_name, 18) \
     X(T, OPTIONAL, DOUBLE, float64, 19)
 
-/// f of the member of `fields` for values of kind k.
+/// The member of `fields` that holds values of type k.
 template <std::size_t k, class Fields>
 auto& attribute_field(Fields& fields) {
     auto members = std::tie(fields.i, fields.f, fields.s, fields.ints, fields.floats, fields.strings, fields.b,
@@ -114,7 +114,7 @@ struct message_rules<Attr> : NoRules {
             v.refuse("is " + std::to_string(v.number) + ", which is no type of attributes");
         }
     }
-    /// The field that belongs to the type is there, or is a list; no other one is.
+    /// Checks that the field of the type is present, unless it is a list, and that no field of another type is.
     static void all(WireSeen const& seen);
 };
 
@@ -136,7 +136,7 @@ inline void message_rules<Attr>::all(WireSeen const& seen) {
     }
 }
 
-/// An Attribute is read and written as its fields.
+/// An Attribute is encoded and decoded as an Attr.
 template <>
 struct message<Attribute> : message<Attr> {
     using fields_type = Attr;
@@ -173,7 +173,7 @@ private:
     }
 };
 
-/// The blocks that an attribute names.
+/// The blocks that an attribute refers to; none if it has another type.
 std::span<BlockIndex const> blocks_of(Attribute const& a);
 
 void append_text(std::string& text, std::string const& x);
@@ -198,7 +198,7 @@ void append_text(std::string& text, std::vector<T> const& list) {
 
 }  // namespace detail
 
-/// "sizes: [3, 4]"
+/// The attribute as text: "sizes: [3, 4]".
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(Attribute const& a);

@@ -1,4 +1,4 @@
-// rowan/io/checkpoint.hpp: Checkpoint, a model to be saved, and save_checkpoint.
+// rowan/io/checkpoint.hpp: Checkpoint, a program and named variables, and save_checkpoint.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -20,43 +20,45 @@
 
 namespace rowan::inline v0 {
 
-/// A program, if there is one, and variables by their names.
+/// An optional program, and variables by name.
 ///
 ///     Checkpoint c;
-///     c.add("w", w);                        a Tensor, a LoDTensor, a SelectedRows, of any element type
+///     c.add("w", w);                        a Tensor, LoDTensor or SelectedRows of any element type
 ///     save_checkpoint(c, "model.rowan");
 ///
-/// Nothing is copied: the variables are aliases of what was added, and what is saved is what they hold then.
+/// Nothing is copied: the variables alias what was added, and save_checkpoint writes their current values.
 class Checkpoint {
 public:
-    std::optional<ProgramDesc> program;  ///< the net, where there is one
+    std::optional<ProgramDesc> program;  ///< the net, if any
 
-    /// Adds a variable: an alias of it.
-    /// errors   GraphError if there is one of this name; FormatError if the name is empty, longer than 4 KiB or no UTF-8, or the parts of a
-    ///          CheckpointEntry do not fit together
-    /// cost     O(log variables) and its description; elements of bool and row numbers are read once
+    /// Adds an alias of a variable.
+    /// errors   GraphError if there is a variable of this name; ShapeError if the value of a SelectedRows does not have
+    ///          one row per row id; FormatError if the name is empty, longer than 4 KiB, not UTF-8 or contains NUL, or
+    ///          the parts of a CheckpointEntry are inconsistent
+    /// cost     O(log variables) and the size of its descriptor; bool elements and row ids are read once
     template <class V>
     void add(std::string name, V const& value) {
         static_assert(checkpointed<V>,
                       "rowan::Checkpoint::add: takes a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
         if (has(name)) throw GraphError("the checkpoint has a variable \"" + name + "\" already");
         auto entry = detail::checkpoint_value<V>::entry(std::move(name), value);
-        static_cast<void>(encode(entry.desc));  // refuses a bad name
+        static_cast<void>(encode(entry.desc));  // validates the name
         entry.check();
         std::string key = entry.desc.name;
         entries_.emplace(std::move(key), std::move(entry));
     }
 
-    /// Is there a variable of that name?
+    /// Returns whether there is a variable of that name.
     /// errors   none
     /// cost     O(log variables)
     bool has(std::string const& name) const { return entries_.contains(name); }
-    /// In the order of their names.
+    /// The variables in ascending order of their names.
     std::map<std::string, CheckpointEntry> const& entries() const noexcept { return entries_; }
 
-    /// A variable: an alias of what was added.
-    /// errors   GraphError if there is none of this name; TypeError if it is no V
-    /// cost     O(log variables), of a SelectedRows one look at its rows; an entry without memory of its own is copied
+    /// Returns an alias of a variable.
+    /// errors   GraphError if there is no variable of this name; TypeError if it is not a V
+    /// cost     O(log variables); the row ids of a SelectedRows are read once; the elements of an entry that has no
+    ///          `memory`, or that are not aligned for their type, are copied
     template <class V = CheckpointEntry>
     V get(std::string const& name) const {
         static_assert(checkpointed<V>,
@@ -74,7 +76,7 @@ private:
 
 namespace detail {
 
-/// The bytes of a checkpoint that are not payload: header, descriptors, and what fills up to the payloads.
+/// The bytes of a checkpoint before its payloads: header, descriptors and padding.
 class CheckpointHead {
 public:
     template <class I>
@@ -91,7 +93,7 @@ private:
     std::vector<std::byte> bytes_ = std::vector<std::byte>(sizeof(CheckpointHeader));
 };
 
-/// Writes `checkpoint`, as a delta to `base` if there is one. What it is known by.
+/// Writes `checkpoint`, as a delta to `base` if that has a value, and returns its id.
 template <class Files>
 std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::optional<std::uint64_t> base,
                                std::string const& path) {
@@ -103,7 +105,7 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
     header.variables = checkpoint.entries().size();
     if (checkpoint.program) head.text(encode(*checkpoint.program));
     std::vector<std::span<std::byte const>> sections;
-    std::vector<std::size_t> places;  // of what is said of each section
+    std::vector<std::size_t> places;  // position of each section's entry in `head`
     for (auto const& [name, e] : checkpoint.entries()) {
         std::size_t const first = sections.size(), start = head.bytes().size();
         for (std::size_t l = 0; l < e.lod.levels(); ++l) sections.push_back(std::as_bytes(e.lod[l]));
@@ -152,12 +154,12 @@ std::uint64_t write_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::opti
 
 }  // namespace detail
 
-/// Writes a checkpoint to a file: a new one, which then takes the place of an old one. The same checkpoint gives the same bytes, also on
-/// another machine. The checksums in it find accidents; whoever can write the file can change it unseen. Gives the id of what was saved,
-/// which a delta to it names.
-/// errors   IoError if the file cannot be written: the old one, if any, is there then, or the new one if only the flush of its folder has
-///          failed; FormatError if the program cannot be encoded
-/// cost     every element is read twice, for its checksum and to be written
+/// Writes a checkpoint to a new file, which then atomically replaces `path`. Equal checkpoints are written as the same
+/// bytes on every machine. The checksums detect accidental damage, not deliberate changes. Returns the id of the
+/// checkpoint, which a delta to it stores as its base.
+/// errors   IoError if the file cannot be written: `path` is then unchanged, or already replaced if only the fsync of
+///          its folder failed; FormatError if the program cannot be encoded
+/// cost     reads every element twice: to compute its checksum and to write it
 template <class Files = detail::PosixFiles>
 std::uint64_t save_checkpoint(Cpu exec, Checkpoint const& checkpoint, std::string const& path) {
     return detail::write_checkpoint<Files>(exec, checkpoint, std::nullopt, path);

@@ -1,4 +1,4 @@
-// rowan/io/checkpoint_chain.hpp: save_delta, what has changed since a checkpoint, and CheckpointChain, a checkpoint with its deltas.
+// rowan/io/checkpoint_chain.hpp: save_delta and CheckpointChain, incremental checkpoints.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -17,17 +17,17 @@
 
 namespace rowan::inline v0 {
 
-/// Writes what has changed since the checkpoint or delta whose id is `base`: a SelectedRows holds new values of rows of the tensor of its
-/// name, anything else takes the place of the variable of its name or is a new one. What is not named stays. Gives this file's id, the
-/// base of the next delta.
+/// Writes the changes since the checkpoint or delta whose id is `base`. A SelectedRows holds new values for rows of the
+/// tensor of the same name; any other variable replaces the variable of the same name or is new. Variables that are not
+/// in `changes` keep their values. Returns the id of this file, which is the base of the next delta.
 ///
 ///     auto id = save_checkpoint(all, "0.rowan");
 ///     id = save_delta(changes, id, "1.rowan");
 ///     id = save_delta(more, id, "2.rowan");
 ///     auto table = CheckpointChain({"0.rowan", "1.rowan", "2.rowan"}).load<Tensor<float>>("table");
 ///
-/// errors   as save_checkpoint. Whether the rows fit the table is found when they are loaded.
-/// cost     as save_checkpoint: what is written is what has changed
+/// errors   as save_checkpoint; rows that do not fit their tensor are detected only when they are loaded
+/// cost     as save_checkpoint, for the changes only
 template <class Files = detail::PosixFiles>
 std::uint64_t save_delta(Cpu exec, Checkpoint const& changes, std::uint64_t base, std::string const& path) {
     return detail::write_checkpoint<Files>(exec, changes, base, path);
@@ -37,20 +37,21 @@ std::uint64_t save_delta(Checkpoint const& changes, std::uint64_t base, std::str
     return save_delta<Files>(Cpu{}, changes, base, path);
 }
 
-/// A checkpoint and the deltas to it, in the order in which they were saved: it reads like one that was saved whole after the last.
+/// A checkpoint and its deltas, in the order in which they were saved. It reads like one checkpoint saved after the
+/// last delta.
 class CheckpointChain {
 public:
-    /// errors   ShapeError if there is no file; FormatError if the first is a delta, or another one is no delta to the one before it; as
-    ///          CheckpointFile
-    /// cost     as CheckpointFile, for each
+    /// errors   ShapeError if `paths` is empty; FormatError if the first file is a delta, or a later file is not a
+    ///          delta to the file before it; otherwise as CheckpointFile
+    /// cost     as CheckpointFile, for each file
     explicit CheckpointChain(std::initializer_list<std::string> paths)
         : CheckpointChain(std::span(paths.begin(), paths.size())) {}
     explicit CheckpointChain(std::span<std::string const> paths);
 
-    CheckpointChain(CheckpointChain const&) = default;  // no move: a chain has a file
+    CheckpointChain(CheckpointChain const&) = default;  // no move: a moved-from chain would have no file
     CheckpointChain& operator=(CheckpointChain const&) = default;
 
-    /// The base of the next delta.
+    /// The id of the last file, which is the base of the next delta.
     std::uint64_t id() const noexcept { return files_.back().id(); }
 
     /// The names of all variables, ascending.
@@ -58,15 +59,15 @@ public:
     /// cost     O(variables of all files)
     std::vector<std::string> names() const;
 
-    /// The latest program.
-    /// errors   FormatError if one of the programs cannot be decoded
+    /// The program of the last file that has one.
+    /// errors   FormatError if a program cannot be decoded
     /// cost     as CheckpointFile::program, for each file
     std::optional<ProgramDesc> program() const;
 
     /// A variable as it was when the last file was saved, bit for bit.
-    /// errors   GraphError if there is none of this name; TypeError if it is no V; FormatError if a file is damaged, or rows of a delta are
-    ///          of another element type, height or width than the tensor
-    /// cost     as CheckpointFile::load, and for each delta its rows, which are in memory one delta at a time
+    /// errors   GraphError if there is no variable of this name; TypeError if it is not a V; FormatError if a file is
+    ///          damaged, or the rows of a delta have another element type, height or width than the tensor
+    /// cost     as CheckpointFile::load, plus the rows of each delta, which are in memory one delta at a time
     template <class V = CheckpointEntry>
     V load(std::string_view name) const {
         std::size_t whole = files_.size();
@@ -92,7 +93,7 @@ public:
         return detail::checkpoint_value<V>::value(e);
     }
 
-    /// All of it, for instance to be saved as one file.
+    /// Loads the whole checkpoint, for example to save it as one file.
     /// errors   those of program and load
     /// cost     those of program and of load for each variable
     Checkpoint load() const;

@@ -1,4 +1,4 @@
-// rowan/io/checkpoint_entry.hpp: CheckpointEntry, a variable of a checkpoint, whatever its element type.
+// rowan/io/checkpoint_entry.hpp: CheckpointEntry, a variable of a checkpoint with a dynamic element type.
 #pragma once
 
 #include <rowan/io/detail/checkpoint_format.hpp>
@@ -17,30 +17,31 @@
 
 namespace rowan::inline v0 {
 
-/// What a checkpoint holds of one variable. Copies see the same elements.
+/// One variable of a checkpoint. Copies share its elements.
 struct CheckpointEntry {
-    VarDesc desc;           ///< name, kind, number of the element type, dims; of a SelectedRows the first is the height
+    VarDesc desc;           ///< name, kind, element type, dims; the first dim of a SelectedRows is its height
     std::string type_name;  ///< dtype<T>::name
     std::size_t element_size = 0;         ///< sizeof(T)
-    Lod lod;                              ///< of a LOD_TENSOR
-    Tensor<std::int64_t> rows;            ///< of a SELECTED_ROWS
-    std::span<std::byte const> elements;  ///< all of them, row-major
-    std::shared_ptr<void const> memory;   ///< keeps the elements alive, if it is there
+    Lod lod;                              ///< for a LOD_TENSOR
+    Tensor<std::int64_t> rows;            ///< row ids, for a SELECTED_ROWS
+    std::span<std::byte const> elements;  ///< row-major
+    std::shared_ptr<void const> memory;   ///< owner of the elements; may be null
 
-    /// errors   FormatError if the parts do not fit together
-    /// cost     O(levels); elements of bool and row numbers are read once
+    /// Checks that the parts are consistent.
+    /// errors   FormatError if they are not
+    /// cost     O(levels); bool elements and row ids are read once
     void check() const;
 
-    /// Are these elements, or some of them, such that a program may look at them? A bool is 0 or 1.
-    /// errors   FormatError if not
-    /// cost     one read of those of bool, none of others
+    /// Checks that `some` of the elements, which begin at `offset` in the file, are valid: a bool must be 0 or 1.
+    /// errors   FormatError if one is not
+    /// cost     one read of bool elements; other types are not read
     static void check_elements(detail::CheckpointRecord const& record, std::span<std::byte const> some,
                                std::uint64_t offset);
 };
 
 namespace detail {
 
-/// How a V becomes an entry, and an entry a V. `type_of(V)` is what a file's record must say.
+/// Converts a V to an entry and an entry to a V; `expect` throws TypeError unless a description is that of a V.
 template <class V>
 struct checkpoint_value {
     static constexpr bool known = false;
@@ -69,13 +70,13 @@ struct checkpoint_element {
         return e;
     }
 
-    /// errors   TypeError unless an entry of this description is of this element type and a V
+    /// errors   TypeError unless the entry is a V (`kind`) with this element type
     static void expect(VarDesc const& desc, std::string const& type_name, std::uint64_t element_size, bool kind,
                        char const* wanted) {
         auto const number = tensor_of(desc).data_type;
         bool const name = type_name == dtype<T>::name;
         if (kind && name && number == dtype<T>::wire && element_size == sizeof(T)) return;
-        auto const more = [&](std::int64_t type, std::uint64_t size) {  // where the names do not tell
+        auto const more = [&](std::int64_t type, std::uint64_t size) {  // if the names are equal
             return !name || !kind ? "" : " of type " + std::to_string(type) + " and " + std::to_string(size) + " bytes";
         };
         throw TypeError(
@@ -88,7 +89,7 @@ struct checkpoint_element {
         for (std::int64_t const dim : tensor_of(e.desc).dims) shape.push_back(static_cast<std::size_t>(dim));
         if (e.desc.type == VarType::SELECTED_ROWS) shape[0] = e.rows.size();
         auto* const first =
-            const_cast<std::byte*>(e.elements.data());  // as with a span: a tensor's constness is not its elements'
+            const_cast<std::byte*>(e.elements.data());  // constness is not inherited, as with std::span
         if (e.memory == nullptr || reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0) {
             auto copy = Tensor<T>::from_shape(shape);
             if (copy.size() != 0) std::memcpy(copy.data(), first, e.elements.size());
@@ -160,7 +161,7 @@ struct checkpoint_value<CheckpointEntry> {
 
 }  // namespace detail
 
-/// What a checkpoint takes and gives: Tensor, LoDTensor and SelectedRows, and their untyped form.
+/// A type that a checkpoint stores: Tensor, LoDTensor, SelectedRows, or CheckpointEntry, their untyped form.
 template <class V>
 concept checkpointed = detail::checkpoint_value<V>::known;
 

@@ -1,4 +1,4 @@
-// rowan/io/desc.hpp: descriptors of tensors, variables, operators and programs, and their bytes.
+// rowan/io/desc.hpp: all descriptors, of tensors, variables, operators and programs, and their encoding.
 #pragma once
 
 #include <rowan/io/attribute.hpp>

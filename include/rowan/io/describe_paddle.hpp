@@ -1,4 +1,4 @@
-// rowan/io/describe_paddle.hpp: describe_paddle, what a file of Paddle's streams holds.
+// rowan/io/describe_paddle.hpp: describe_paddle, the contents of a file of Paddle's streams.
 #pragma once
 
 #include <rowan/io/detail/file.hpp>
@@ -14,33 +14,33 @@
 
 namespace rowan::inline v0 {
 
-/// All of a stream but its elements.
+/// A stream without its elements.
 struct PaddleStream {
-    bool selected_rows = false;        ///< or a LoDTensor
-    TensorDesc tensor{};               ///< of a SelectedRows its value
-    Lod lod{};                         ///< of a LoDTensor
-    std::int64_t height = 0;           ///< of a SelectedRows
-    std::vector<std::int64_t> rows{};  ///< of a SelectedRows
-    std::uint64_t offset = 0;          ///< where it begins in the file
-    std::uint64_t bytes = 0;           ///< how many it takes in the file
+    bool selected_rows = false;        ///< false: a LoDTensor
+    TensorDesc tensor{};               ///< element type and dims; for a SelectedRows those of its value
+    Lod lod{};                         ///< for a LoDTensor
+    std::int64_t height = 0;           ///< for a SelectedRows
+    std::vector<std::int64_t> rows{};  ///< row ids, for a SelectedRows
+    std::uint64_t offset = 0;          ///< position of its first byte in the file
+    std::uint64_t bytes = 0;           ///< its size in the file
 };
 
 namespace detail {
 
-/// Bytes of an element, also of those types that rowan has not.
+/// Size of an element, also of types that rowan does not have.
 std::uint64_t paddle_element_bytes(std::int32_t data_type);
 
 PaddleStream describe_paddle_stream(FileReader& in, bool selected_rows);
 
 }  // namespace detail
 
-/// The streams of a file: LoDTensors one after the other, or one SelectedRows. Elements are not looked at.
-/// errors   IoError if the file cannot be read; FormatError if it is neither, with what is wrong if it were the one or the other
-/// cost     one read of what stands before the elements
+/// Describes the streams of a file: consecutive LoDTensors, or one SelectedRows. Elements are not read.
+/// errors   IoError if the file cannot be read; FormatError if it is neither, with the error of both attempts
+/// cost     one read of everything but the elements
 std::vector<PaddleStream> describe_paddle(std::string const& path);
 
-/// The value of one stream of a file.
-/// errors   those of load_paddle; FormatError if the file has become another
+/// Loads the value of one stream of a file.
+/// errors   those of load_paddle; FormatError if the file has changed and no longer holds the stream
 /// cost     one read of the stream
 template <class V>
 V load_paddle(std::string const& path, PaddleStream const& stream) {

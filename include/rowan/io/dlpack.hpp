@@ -1,4 +1,4 @@
-// rowan/io/dlpack.hpp: tensors that other libraries in the same process see, and theirs, without a copy.
+// rowan/io/dlpack.hpp: to_dlpack and from_dlpack, zero-copy exchange of tensors with other libraries in a process.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -18,68 +18,68 @@
 
 namespace rowan::inline v0 {
 
-/// The structs of DLPack 1.0, spelled as in its own header, whose structs every function here takes as well.
+/// The structs of DLPack 1.0, named as in DLPack's own header, whose structs all functions here accept as well.
 namespace dlpack {
 
-/// Where elements are.
+/// The device of a tensor.
 struct DLDevice {
-    std::int32_t device_type;  ///< 1: the CPU
-    std::int32_t device_id;    ///< of several, this one
+    std::int32_t device_type;  ///< 1 for the CPU
+    std::int32_t device_id;    ///< its index among devices of this type
 };
 
-/// What elements are.
+/// An element type.
 struct DLDataType {
     std::uint8_t code;    ///< int 0, uint 1, float 2, bfloat 4, complex 5, bool 6
-    std::uint8_t bits;    ///< of one element
-    std::uint16_t lanes;  ///< 1, but for vectors
+    std::uint8_t bits;    ///< per lane
+    std::uint16_t lanes;  ///< 1, except for vector types
 };
 
-/// A tensor in whoever's memory.
+/// A non-owning view of a tensor.
 struct DLTensor {
-    void* data;                 ///< where its memory begins
-    DLDevice device;            ///< where that is
-    std::int32_t ndim;          ///< how many dims
-    DLDataType dtype;           ///< of its elements
-    std::int64_t* shape;        ///< its dims
-    std::int64_t* strides;      ///< in elements
-    std::uint64_t byte_offset;  ///< where its elements begin, from data on
+    void* data;                 ///< start of the memory
+    DLDevice device;            ///< device of the memory
+    std::int32_t ndim;          ///< number of dims
+    DLDataType dtype;           ///< element type
+    std::int64_t* shape;        ///< dims
+    std::int64_t* strides;      ///< in elements; null if contiguous and row-major
+    std::uint64_t byte_offset;  ///< offset of the first element from data
 };
 
-/// What a capsule "dltensor" holds.
+/// The contents of a capsule "dltensor".
 struct DLManagedTensor {
-    DLTensor dl_tensor;                 ///< what is shared
-    void* manager_ctx;                  ///< the producer's own
-    void (*deleter)(DLManagedTensor*);  ///< what the consumer calls at the end
+    DLTensor dl_tensor;                 ///< the shared tensor
+    void* manager_ctx;                  ///< data of the producer
+    void (*deleter)(DLManagedTensor*);  ///< called by the consumer when it is done
 };
 
-/// Which DLPack the producer speaks.
+/// The DLPack version of the producer.
 struct DLPackVersion {
-    std::uint32_t major;  ///< 1: others are refused
+    std::uint32_t major;  ///< must be 1
     std::uint32_t minor;  ///< any
 };
 
-/// What a capsule "dltensor_versioned" holds.
+/// The contents of a capsule "dltensor_versioned".
 struct DLManagedTensorVersioned {
-    DLPackVersion version;                       ///< first, so that anybody can read it
-    void* manager_ctx;                           ///< the producer's own
-    void (*deleter)(DLManagedTensorVersioned*);  ///< what the consumer calls at the end
-    std::uint64_t flags;                         ///< read_only, or other bits of DLPack's
-    DLTensor dl_tensor;                          ///< what is shared
+    DLPackVersion version;                       ///< first, so that every version can read it
+    void* manager_ctx;                           ///< data of the producer
+    void (*deleter)(DLManagedTensorVersioned*);  ///< called by the consumer when it is done
+    std::uint64_t flags;                         ///< read_only and DLPack's other bits
+    DLTensor dl_tensor;                          ///< the shared tensor
 };
 
 static_assert(sizeof(DLTensor) == 48 && sizeof(DLManagedTensor) == 64 && sizeof(DLManagedTensorVersioned) == 80);
 
-inline constexpr int cpu = 1;                  ///< device_type of the host's memory
+inline constexpr int cpu = 1;                  ///< device_type of host memory
 inline constexpr std::uint64_t read_only = 1;  ///< a bit of flags: elements must not be written
 
-/// One of these structs, or of DLPack's own header.
+/// DLManagedTensor or DLManagedTensorVersioned, from here or from DLPack's own header.
 template <class M>
 concept managed = requires(M& m) {
     { m.dl_tensor.data } -> std::convertible_to<void*>;
     m.manager_ctx;
     m.deleter(&m);
 };
-/// The message of DLPack 1.0 and later.
+/// The struct of DLPack 1.0 and later.
 template <class M>
 concept versioned = managed<M> && requires(M& m) {
     m.version.major;
@@ -90,7 +90,8 @@ concept versioned = managed<M> && requires(M& m) {
 
 namespace detail {
 
-/// DLPack's codes: integers 0, unsigned 1, floating point 2, bfloat16 4, truth values 6. It knows no others of rowan's, nor a user's.
+/// DLPack's type codes: int 0, uint 1, float 2, bfloat16 4, bool 6; 255 for types that DLPack does not have, such as
+/// user-defined ones.
 template <class T>
 consteval std::uint8_t dlpack_code() {
     if (std::is_same_v<T, bool>) return 6;
@@ -106,10 +107,10 @@ constexpr void check_dlpack_type() {
                   "rowan::to_dlpack, from_dlpack: DLPack has no such element type; convert to float or an integer");
 }
 
-/// "float32", as those who made it say; "type 5, 64 bits" for what rowan has not.
+/// "float32"; "type 3, bits 64" for an unknown code.
 std::string dlpack_type_text(int code, int bits, int lanes);
 
-/// The shape of a tensor from outside, all of whose fields were looked at but strides.
+/// Validates all fields of an imported tensor except its strides, and returns its shape.
 template <class T, class M>
 typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     check_dlpack_type<T>();
@@ -142,7 +143,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
     return shape;
 }
 
-/// Where the first element is.
+/// The first element. Throws Error if it is not aligned.
 template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
@@ -152,7 +153,7 @@ T* dlpack_data(M const& m) {
     return reinterpret_cast<T*>(data);
 }
 
-/// A tensor that a consumer was given: our alias keeps the elements alive until the consumer calls the deleter.
+/// An exported tensor: its alias keeps the elements alive until the consumer calls the deleter.
 template <class T, class M>
 struct DlpackExport {
     Tensor<T> tensor;
@@ -160,7 +161,7 @@ struct DlpackExport {
     M managed;
 };
 
-/// A tensor of a producer, which goes back to it with the last of our aliases.
+/// An imported tensor: calls the producer's deleter when the last alias is destroyed.
 template <class M>
 struct DlpackImport {
     M* managed = nullptr;
@@ -174,9 +175,10 @@ struct DlpackImport {
 
 }  // namespace detail
 
-/// Lets a consumer see the elements of `tensor`, and write them: to_dlpack<dlpack::DLManagedTensor> for one who knows DLPack before 1.0.
-/// The elements live until the consumer has called the deleter, whatever happens to `tensor`; a new value assigned to it is not seen.
-/// shapes   tensor [...], as it is now
+/// Exports an alias of `tensor`, through which a consumer may read and write the elements. Consumers that support only
+/// DLPack before 1.0 need to_dlpack<dlpack::DLManagedTensor>. The elements live until the consumer calls the deleter,
+/// even if `tensor` is destroyed. Assigning a new value to `tensor` does not change the exported elements.
+/// shapes   tensor [...], as at the time of the call
 /// errors   std::bad_alloc
 /// cost     no copy; one allocation
 template <dlpack::managed M = dlpack::DLManagedTensorVersioned, class T>
@@ -202,13 +204,14 @@ M* to_dlpack(Tensor<T> const& tensor) {
     return &e->managed;
 }
 
-/// A tensor whose elements are the producer's. They go back to it, by its deleter, with the last alias of the tensor; on an error they
-/// stay the caller's.
-/// shapes   those that the producer says
-/// requires   the producer tells the truth about its memory, and its deleter may be called from any thread
-/// errors   Error if `managed` is null, lies on another device than the CPU, may only be read, or is not aligned; FormatError if its
-///          version is not 1; TypeError if its elements are no T; ShapeError if it is not compact in C's order, has more than 8 dims,
-///          or no size; for those that are strided or read-only there is copy_dlpack
+/// Returns a tensor that aliases the producer's elements. The deleter is called when the last alias is destroyed; if
+/// this function throws, `managed` still belongs to the caller.
+/// shapes   as in `managed`
+/// requires   `managed` describes its memory correctly, and its deleter may be called from any thread
+/// errors   Error if `managed` is null, not on the CPU, read-only or misaligned, or has elements but null data;
+///          FormatError if its version is not 1; TypeError if its elements are not T; ShapeError if it is not
+///          contiguous and row-major, has more than 8 dims, a negative dim or too many elements. For strided and
+///          read-only tensors use copy_dlpack.
 /// cost     no copy
 template <class T, dlpack::managed M>
 Tensor<T> from_dlpack(M* managed) {
@@ -236,9 +239,9 @@ Tensor<T> from_dlpack(M* managed) {
     return tensor;
 }
 
-/// A copy of the producer's elements, in C's order whatever their strides. `managed` stays the caller's.
-/// shapes   those that the producer says
-/// errors   as from_dlpack, but strides may be any and the tensor read-only
+/// Returns a row-major copy of the producer's elements, for any strides. `managed` still belongs to the caller.
+/// shapes   as in `managed`
+/// errors   as from_dlpack, but accepts any strides and read-only tensors
 /// cost     one read and one write of the elements
 template <class T, dlpack::managed M>
 Tensor<T> copy_dlpack(M const* managed) {

@@ -1,4 +1,4 @@
-// rowan/io/message.hpp: encode and decode, descriptors as the bytes of protobuf messages.
+// rowan/io/message.hpp: encode and decode, which convert descriptors to and from protobuf messages.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -21,7 +21,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// A struct that is written as another one, its fields_type.
+/// A struct that is encoded as another struct, its fields_type.
 template <class T>
 concept converted = requires {
     typename message<T>::fields_type;
@@ -31,7 +31,7 @@ concept descriptor = !converted<T> && requires {
     message<T>::descriptor;
 };
 
-// Reading: the bytes have been checked, so that only memory can fail.
+// Reading: the bytes have been validated, so only an allocation can fail.
 
 template <class T>
 bool read_value(pb_istream_t* in, T& x) {
@@ -78,7 +78,7 @@ bool read_field(pb_istream_t* in, std::vector<T>& list) {
     return true;
 }
 
-/// Is the member of that number as in a new T?
+/// Returns whether the member with the number `tag` has the value that it has in a default-constructed T.
 template <class T, class Member>
 bool is_fresh(Member const& member, pb_size_t tag) {
     T const fresh{};
@@ -141,34 +141,35 @@ bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* f
             }
             return write_field(out, field, member);
         });
-    } catch (...) {  // no exception goes through C
+    } catch (...) {  // exceptions must not propagate through C code
         return false;
     }
 }
 
 }  // namespace detail
 
-/// The descriptor that the bytes of a protobuf message hold. Fields that it does not know are left out, lists of numbers may be packed.
-/// `offset`: where the bytes begin in their file, for the texts of errors.
-/// errors   FormatError if the bytes are no such message; a required field is missing or one that is no list is there twice; a field has
-///          another wire type, a number does not fit it or an enumeration does not know it; a text is not UTF-8, a name is empty, longer
-///          than 4 KiB or has a NUL; what belongs together does not fit; there are more than 64 MiB or a million values
-/// cost     the bytes are read twice
+/// Decodes a descriptor from the bytes of a protobuf message. Unknown fields are ignored; lists of numbers may be
+/// packed. `offset` is the position of the bytes in their file, for error messages.
+/// errors   FormatError if the bytes are not such a message; a required field is missing or a singular field occurs
+///          twice; a field has another wire type, or a number that is out of range or not in its enumeration; a text is
+///          not UTF-8; a name is empty, longer than 4 KiB or contains NUL; fields are inconsistent with each other;
+///          there are more than 64 MiB or 2^20 values
+/// cost     two passes over the bytes
 template <detail::descriptor Desc>
 Desc decode(std::span<std::byte const> bytes, std::uint64_t offset = 0) {
     detail::WireCheck().run(detail::message<Desc>::wire, bytes, offset);
     Desc desc;
     pb_istream_t in = pb_istream_from_buffer(reinterpret_cast<pb_byte_t const*>(bytes.data()), bytes.size());
     if (!pb_decode(&in, &detail::message<Desc>::descriptor, &desc))
-        throw std::bad_alloc();  // nothing else is left that could fail
+        throw std::bad_alloc();  // only an allocation can fail here
     detail::message_rules<Desc>::whole(desc, offset, std::string(detail::message<Desc>::wire.name));
     return desc;
 }
 
-/// The bytes of a descriptor: the same for equal descriptors. Fields in the order of their numbers, lists unpacked, an optional field only
-/// if it differs from that of a new descriptor.
-/// errors   FormatError if `decode` would refuse them; the offset is that in the bytes that are not given
-/// cost     as decode, twice
+/// Encodes a descriptor. Equal descriptors are encoded as the same bytes: fields in the order of their numbers, lists
+/// unpacked, an optional field only if it differs from that of a default-constructed descriptor.
+/// errors   FormatError if `decode` would throw for the bytes; its offset refers to these bytes, which are not returned
+/// cost     two passes to encode, one for the size and one for the bytes, and one call of decode
 template <detail::descriptor Desc>
 std::vector<std::byte> encode(Desc const& desc) {
     auto const* const fields = &detail::message<Desc>::descriptor;

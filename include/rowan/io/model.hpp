@@ -1,4 +1,4 @@
-// rowan/io/model.hpp: save_model and load_model, a net with its parameters in a file.
+// rowan/io/model.hpp: save_model and load_model, which store a net and its parameters in a file.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -28,19 +28,20 @@
 
 namespace rowan::inline v0 {
 
-/// A net that came from a file, with its parameters.
+/// A net and its parameters, loaded from a file.
 ///     auto const model = load_model("model.rowan");
 ///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
 template <class T = float, class Device = Cpu>
 struct LoadedModel {
-    std::unique_ptr<Scope> scope;   ///< which the variables are in
-    layer::Var<T, Device> predict;  ///< the result of the net
+    std::unique_ptr<Scope> scope;   ///< owns the variables
+    layer::Var<T, Device> predict;  ///< the output of the net
     Parameters parameters;          ///< by the names of the variables
 };
 
-/// What may be read from a file.
+/// How to read a file.
 struct LoadOptions {
-    /// Parameters of a net on the host are the file's own bytes, read on demand, their checksums not compared: see CheckpointFile::map.
+    /// Maps the parameters of a net on the host instead of reading them; their checksums are not verified: see
+    /// CheckpointFile::map.
     bool map = false;
 };
 
@@ -53,14 +54,14 @@ struct first_of<dtypes<T, More...>> {
     using type = T;
 };
 
-/// The parameters of a net by the names that follow from the net alone.
+/// The parameters of a net by names that depend only on the net: see names_of.
 std::map<std::string, Variable*> parameters_of(Variable& predict);
 
-/// What a checkpoint holds of a value.
+/// A checkpoint entry that aliases a value, or a copy of it on the host.
 CheckpointEntry entry_of(std::string name, Value const& value);
 
-/// A variable of a file, whose element type is one of `T...`.
-/// errors   TypeError if it is none of them; as CheckpointFile::load
+/// Loads a variable whose element type is one of `T...`, to the device.
+/// errors   TypeError if its element type is not in `T...`; otherwise as CheckpointFile::load
 template <class Device, class... T>
 Value load_value(CheckpointFile const& file, std::string const& name, LoadOptions const& options) {
     VarDesc const desc = file.desc(name);
@@ -79,7 +80,7 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     return value;
 }
 
-/// errors   GraphError if the file has only what has changed since another one
+/// errors   GraphError if the file is a delta
 void expect_whole(CheckpointFile const& file);
 
 [[noreturn]] void of_another_net(CheckpointFile const& file, char const* has, std::string const& name,
@@ -87,12 +88,13 @@ void expect_whole(CheckpointFile const& file);
 
 }  // namespace detail
 
-/// Writes a net, as a program, and the parameters that it depends on: a checkpoint. Parameters are named by their place in this net, so
-/// that a program that builds the same net loads them, in whatever order it makes its layers; one that has not built it gets it from the
-/// file.
+/// Writes a checkpoint with a net, as a program, and the parameters that it depends on. Parameters are named by their
+/// position in the net. A process that builds the same net can therefore load them, whatever the order in which it
+/// creates its layers; any other process can load the net from the file.
 /// shapes   any
-/// errors   GraphError if there is no value for a parameter, or the net has an operator that Ops lacks
-///          (`save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: a file that was there stays then
+/// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
+///          `save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: an existing file is then
+///          unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
@@ -103,7 +105,7 @@ void save_model(layer::Var<T, Device> const& predict, Parameters const& paramete
     save_checkpoint(model, path);
 }
 
-/// The design documents' order of arguments; of the reader nothing is kept.
+/// The same with the argument order of the design documents. The reader is ignored.
 /// shapes   any
 /// errors   as above
 /// cost     as above
@@ -113,10 +115,11 @@ void save_model(layer::Var<T, Device> const& predict, Reader const&, Parameters 
     save_model<Ops>(predict, parameters, path);
 }
 
-/// Reads the parameters of a net that is built already. Names, element types and dims are compared, operators are not: a net that was
-/// trained with dropout may be loaded into one without.
-/// shapes   those of the net
-/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it is of another net
+/// Loads the parameters of an existing net. Names, element types and dims must match; operators are not compared, so
+/// the parameters of a net that was trained with dropout may be loaded into one without.
+/// shapes   as in the net
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError, TypeError or ShapeError if it
+///          belongs to another net
 /// cost     one read of the file
 template <class T, class Device>
 Parameters load_model(layer::Var<T, Device> const& predict, std::string const& path) {
@@ -151,12 +154,12 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     return parameters;
 }
 
-/// Reads a net and its parameters, whose program must have one result, of the first of the element types. The operators that the file may
-/// name are those of `Ops`, whose kernels for these element types become part of the calling program.
+/// Loads a net and its parameters. Its program must have one output, whose element type is the first of `Dtypes`. The
+/// file may use the operators of `Ops`, whose kernels for these element types become part of the calling program.
 ///     auto const model = load_model<forward_ops::with<my_op>, dtypes<float, mine>>("model.rowan");
-/// Of whoever is not trusted load no program with loops, which run as long as their conditions hold.
-/// errors   as above; GraphError if the file has no program, or one that does not fit together: see from_program
-/// cost     one read of the file, but of elements that are mapped; and from_program
+/// Do not load programs with loops from untrusted sources: a loop runs while its condition holds.
+/// errors   as above; GraphError if the file has no program or an inconsistent one: see from_program
+/// cost     one read of the file, except for elements that are mapped; and from_program
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::string const& path,
                                                                         LoadOptions const& options = {}) {
@@ -187,15 +190,16 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
     }(Dtypes{});
 }
 
-/// Writes all that training gave, what optimizers keep and the number of steps among it, to go on another day.
-/// errors   IoError if the file cannot be written: a file that was there stays then
+/// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed.
+/// errors   IoError if the file cannot be written: an existing file is then unchanged
 /// cost     one write of all values
 void save_parameters(Parameters const& parameters, std::string const& path);
 
-/// Reads what save_parameters wrote.
+/// Loads a file that save_parameters wrote.
 ///     train(cost, reader, {.resume = &parameters});
-/// errors   IoError if the file cannot be read; FormatError if it is damaged; TypeError if an element type is none of T...
-/// cost     one read of the file, but of elements that are mapped
+/// errors   IoError if the file cannot be read; FormatError if it is damaged; GraphError if it has no number of steps;
+///          TypeError if an element type is not float, double or one of T...
+/// cost     one read of the file, except for elements that are mapped
 template <class... T>
 Parameters load_parameters(std::string const& path, LoadOptions const& options = {}) {
     CheckpointFile const file(path);

@@ -1,4 +1,4 @@
-// rowan/io/npy.hpp: load_npy and save_npy, tensors in NumPy's files.
+// rowan/io/npy.hpp: load_npy and save_npy, tensors in NumPy's .npy files.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -23,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// "<f4". An element type that NumPy has not is so many bytes to it, as are those of the package ml_dtypes.
+/// "<f4". Element types that NumPy does not have are void of their size, as are those of the package ml_dtypes: "<V2".
 template <class T>
 std::string npy_type() {
     constexpr char kind = std::is_same_v<T, bool>                                              ? 'b'
@@ -35,7 +35,7 @@ std::string npy_type() {
     return std::string(one_byte ? "|" : "<") + kind + std::to_string(sizeof(T));
 }
 
-/// A byte has no order, nor has what is bytes only: '<' and '|' mean the same then.
+/// Single bytes and void have no byte order: '<' and '|' are then equivalent.
 template <class T>
 bool is_npy_type(std::string const& found) {
     std::string const own = npy_type<T>();
@@ -44,7 +44,8 @@ bool is_npy_type(std::string const& found) {
     return no_order && (found[0] == '<' || found[0] == '|') && found.substr(1) == own.substr(1);
 }
 
-/// Elements in Fortran's order, the first index running fastest, put where they belong; through 256 KiB of memory.
+/// Reads elements in Fortran order (column-major, the first index varies fastest) into the row-major `to`, through a
+/// buffer of 256 KiB.
 template <class T, class Reader>
 void read_fortran_order(Reader& in, Tensor<T>& to) {
     auto const& shape = to.shape();
@@ -86,17 +87,19 @@ Tensor<T> read_npy(Reader& in) {
 
 }  // namespace detail
 
-/// What the file at `path` says of its array, whatever its element type; the elements are not looked at.
-/// errors   IoError if it cannot be read; FormatError if its header is damaged or describes records
+/// The header of the .npy file at `path`, for any element type. The elements are not read.
+/// errors   IoError if it cannot be read; FormatError if its header is damaged or describes a structured type
 /// cost     one read of the header
 NpyHeader describe_npy(std::string const& path);
 
-/// Reads a tensor from a file of NumPy's format, version 1, 2 or 3, in C's order or Fortran's. bfloat16 and a user's types, which NumPy
-/// has not, are what ml_dtypes makes of them: voids of their size, `<V2`, on which Python calls `.view(ml_dtypes.bfloat16)`.
-/// shapes   that of the file
-/// errors   IoError if the file cannot be read; TypeError if its elements are no T, or are big-endian; FormatError if anything else is not
-///          as the format has it: a byte too few or too many, a truth value other than 0 and 1, more than 8 dims
-/// cost     elements in C's order are read straight into the tensor; nothing is allocated that the file has not the bytes for
+/// Reads a tensor from a .npy file of version 1, 2 or 3, in C or Fortran order. bfloat16 and user-defined types, which
+/// NumPy does not have, are stored as by ml_dtypes: as void of their size, such as `<V2`, which Python converts with
+/// `.view(ml_dtypes.bfloat16)`.
+/// shapes   as in the file
+/// errors   IoError if the file cannot be read; TypeError if its elements are not T or are big-endian; FormatError if
+///          the file violates the format in any other way: missing or extra bytes, a bool other than 0 and 1, more than
+///          8 dims
+/// cost     elements in C order are read directly into the tensor; nothing is allocated for elements that are missing
 template <class T>
 Tensor<T> load_npy(std::string const& path) {
     detail::InputFile const file(path);
@@ -104,7 +107,7 @@ Tensor<T> load_npy(std::string const& path) {
     return detail::read_npy<T>(in);
 }
 
-/// As load_npy, for a file that lies in memory.
+/// As load_npy, for a file in memory.
 template <class T>
 Tensor<T> from_npy(std::span<std::byte const> bytes) {
     detail::ByteReader in(bytes);
@@ -125,9 +128,9 @@ std::vector<std::byte> to_npy(Tensor<T> const& tensor) {
     return bytes;
 }
 
-/// Writes them to a file, which is there as a whole or stays as it was.
+/// Writes a tensor to a .npy file, atomically: the file is written completely or stays unchanged.
 /// shapes   any
-/// errors   IoError if it cannot be written
+/// errors   IoError if the file cannot be written
 /// cost     one write of the elements, which are not copied
 template <class T>
 void save_npy(std::string const& path, Tensor<T> const& tensor) {

@@ -1,4 +1,4 @@
-// rowan/io/npy_folder.hpp: NpyFolder, tensors by name in a folder, which is what NumPy's .npz holds.
+// rowan/io/npy_folder.hpp: NpyFolder, named tensors in a folder, the contents of NumPy's .npz.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -16,18 +16,18 @@
 
 namespace rowan::inline v0 {
 
-/// A tensor of any element type that is to be written.
-/// requires   as a parameter only: it refers to the tensor's elements
+/// A non-owning reference to a tensor of any element type, to be written.
+/// requires   the tensor outlives it; use it only as a parameter
 class NpyArray {
 public:
-    /// An alias of the tensor.
+    /// Refers to the elements of `tensor`.
     template <class T>
     NpyArray(Tensor<T> const& tensor)
         : header_(detail::npy_header_text(detail::npy_type<T>(), tensor.shape())),
           elements_(std::as_bytes(std::span(tensor.data(), tensor.size()))) {}
 
-    std::string const& header() const noexcept { return header_; }  ///< what stands before the elements in a file
-    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< as they are in memory
+    std::string const& header() const noexcept { return header_; }  ///< the bytes before the elements in a file
+    std::span<std::byte const> elements() const noexcept { return elements_; }  ///< the elements in memory
 
 private:
     std::string header_;
@@ -36,33 +36,35 @@ private:
 
 namespace detail {
 
-/// errors   Error unless `name`.npy can be a file of a folder
+/// errors   Error unless `name`.npy is a valid file name
 void check_npy_name(std::string const& name);
 
-/// Makes sure that what was renamed in the folder of `path` stays so.
+/// Flushes the folder of `path` (fsync), so that a rename in it is durable.
 void sync_folder_of(std::string const& path);
 
 }  // namespace detail
 
-/// A folder with a file for each tensor, `name.npy`, as `unzip` makes of an .npz.
+/// A folder with one file per tensor, `name.npy`, such as `unzip` makes from an .npz.
 class NpyFolder {
 public:
-    /// Looks at the names. The files are read when they are asked for.
-    /// errors   IoError if there is no such folder; FormatError if anything in it is not a regular file whose name ends with .npy
-    /// cost     O(names * log names), and one question to the system for each
+    /// Lists the names. The files are read on demand.
+    /// errors   IoError if there is no such folder; FormatError if it contains anything but regular files whose names
+    ///          end with .npy
+    /// cost     O(names * log names), and one stat per name
     explicit NpyFolder(std::string path);
 
-    /// In ascending order.
+    /// The names of the tensors, ascending.
     std::vector<std::string> const& names() const noexcept { return names_; }
 
-    /// The tensor of that name.
-    /// errors   Error if there is none; those of load_npy
+    /// Loads the tensor of that name.
+    /// errors   Error if there is no tensor of that name; those of load_npy
     /// cost     as load_npy
     template <class T>
     Tensor<T> load(std::string const& name) const {
         return load_npy<T>(file(name));
     }
 
+    /// The header of the tensor of that name.
     /// errors   Error if there is no tensor of that name; those of describe_npy
     /// cost     as describe_npy
     NpyHeader describe(std::string const& name) const { return describe_npy(file(name)); }
@@ -74,10 +76,10 @@ private:
     std::vector<std::string> names_;
 };
 
-/// Writes tensors, of different element types if need be, to a new folder: `save_npy_folder("model", {{"table", table}, {"ids", ids}})`.
-/// The folder is there as a whole or not at all.
-/// errors   Error if a name is empty, longer than 200 bytes, or has a slash or a zero in it; IoError if a folder of this name has
-///          something in it, or the system refuses
+/// Writes tensors of any element types to a new folder: `save_npy_folder("model", {{"table", table}, {"ids", ids}})`.
+/// The folder is created atomically, with all of its files or not at all.
+/// errors   Error if a name is empty, longer than 200 bytes, or contains a slash or NUL; IoError if `path` is a folder
+///          that is not empty, or a system call fails
 /// cost     one write of the elements, which are not copied
 void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays);
 

@@ -1,4 +1,4 @@
-// rowan/io/op_attributes.hpp: the attributes of operators as those of descriptors, and back.
+// rowan/io/op_attributes.hpp: conversion of operators' attributes to and from those of descriptors.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -24,13 +24,13 @@
 
 namespace rowan::inline v0 {
 
-/// How many values an enumeration among attributes has, counted from 0; 0 if whoever reads them checks that.
+/// The number of values, from 0 on, of an enumeration in attributes; 0 if the user of the attribute validates it.
 template <class E>
 inline constexpr std::int32_t enumerators = 0;
-/// Of the pools.
+/// The number of values of Pooling.
 template <>
 inline constexpr std::int32_t enumerators<Pooling> = 7;
-/// Of the reductions.
+/// The number of values of Reduction.
 template <>
 inline constexpr std::int32_t enumerators<Reduction> = 3;
 
@@ -52,7 +52,7 @@ struct optional_value<std::optional<M>> {
     using type = M;
 };
 
-/// What a descriptor holds of a member: whole numbers are LONG, enumerations INT.
+/// The type that a descriptor stores for a member: LONG for integers, INT for enumerations.
 template <class M>
 using described_t = std::conditional_t<
     std::is_same_v<M, bool>, bool,
@@ -69,7 +69,7 @@ described_t<M> described(M const& x) {
     }
 }
 
-/// The attributes of an operator. An optional one without a value is left out.
+/// The attributes of an operator as those of a descriptor. An optional attribute without a value is omitted.
 template <class A>
 std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes) {
     std::vector<Attribute> list;
@@ -91,12 +91,12 @@ std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes)
     return list;
 }
 
-/// An attribute of that name, or nullptr.
+/// The attribute of that name, or nullptr.
 Attribute const* find_attribute(std::span<Attribute const> list, std::string_view name);
 
 [[noreturn]] void bad_attribute(OpDesc const& op, std::string_view name, std::string_view what);
 
-/// errors   GraphError if it is missing or of another kind
+/// errors   GraphError if it is missing or has another type
 template <class V>
 V const& get_attribute(OpDesc const& op, std::string_view name) {
     Attribute const* const a = find_attribute(op.attrs, name);
@@ -125,7 +125,7 @@ M read_attribute(OpDesc const& op, std::string_view name) {
     }
 }
 
-/// errors   GraphError if an attribute is missing, of another kind, or none that the operator has
+/// errors   GraphError if an attribute is missing, has another type or an invalid value, or is unknown to the operator
 template <class A>
 A read_attributes(OpDesc const& op) {
     A attributes{};

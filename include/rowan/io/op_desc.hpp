@@ -1,4 +1,4 @@
-// rowan/io/op_desc.hpp: OpDesc, an operator as a protobuf message: its type, what it reads and writes, its attributes.
+// rowan/io/op_desc.hpp: OpDesc, an operator as a protobuf message: type, inputs, outputs and attributes.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -15,9 +15,9 @@
 
 namespace rowan::inline v0 {
 
-/// An operator. Names of slots differ, and so do names of attributes.
+/// An operator. Names are unique among its input slots, among its output slots and among its attributes.
 struct OpDesc {
-    /// A slot and the variables in it. A name that is empty stands for no variable.
+    /// A slot and its variables. An empty name stands for no variable.
     struct Var {
         std::string parameter{};               ///< the slot's name
         std::vector<std::string> arguments{};  ///< names of variables
@@ -25,11 +25,11 @@ struct OpDesc {
         friend bool operator==(Var const&, Var const&) = default;
     };
 
-    /// The slots and what is in them.
+    /// The slots with their variables.
     std::vector<Var> inputs{}, outputs{};
     std::string type{};              ///< the operator's name
     std::vector<Attribute> attrs{};  ///< in any order
-    bool is_target = false;          ///< its results are what the program is run for
+    bool is_target = false;          ///< the program is run for this operator
 
     friend bool operator==(OpDesc const&, OpDesc const&) = default;
 };
@@ -41,7 +41,7 @@ struct message_rules<OpDesc::Var> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) { tag == 1 ? v.name() : v.name_or_none(); }
 };
 
-/// errors   FormatError if two of the list have the same name
+/// errors   FormatError if two elements of `list` have the same name
 template <class T>
 void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t offset, std::string const& path) {
     std::set<std::string_view> seen;
@@ -90,7 +90,7 @@ inline void append_slots(std::string& text, std::vector<OpDesc::Var> const& slot
 
 }  // namespace detail
 
-/// "Out=h = fc(X=x, W=w_0) {size: 3}"
+/// The operator as text: "Out=h = fc(X=x, W=w_0) {size: 3}".
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(OpDesc const& desc);

@@ -1,4 +1,4 @@
-// rowan/io/operator_maker.hpp: make_operator, the operator that a descriptor names, with the kernel for the element types of its inputs.
+// rowan/io/operator_maker.hpp: make_operator, which selects an operator's kernel by the element types of its inputs.
 #pragma once
 
 #include <rowan/graph/detail/compiled_kernels.hpp>
@@ -23,15 +23,17 @@ namespace rowan::inline v0::detail {
 template <class Op, class D, class... T>
 inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
 
-/// For operators of `Ops` on element types T..., whole numbers for ids, and for counters and truth values where operators take them.
+/// Makes operators of `Ops` for the element types T... with ids of int64 or int32, and for int64, int32 and bool where
+/// an operator takes integers or truth values.
 template <class Ops, class Device, class... T>
 class OperatorMaker {
 public:
     using Variables = std::vector<Variable*>;
 
     /// Adds the operator to the default scope.
-    /// requires none of `inputs` is null
-    /// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs
+    /// requires   none of `inputs` is null
+    /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
+    ///          inputs
     static Operator& make(OpDesc const& op, Variables const& inputs) {
         Operator* made = nullptr;
         (..., make_of<cast_op<T>, true>(op, inputs, made));
@@ -67,7 +69,7 @@ private:
         if (kernel != nullptr) made = &default_scope().new_op(*kernel, inputs, attributes);
     }
 
-    // The code for elements of E where an operator has no other ones, its ids int64, int32 or of E, too.
+    // Selects the kernel whose inputs have elements of E, except that index slots have elements of E, int64 or int32.
     template <class Op, class E>
     static void try_element(Variables const& inputs, op_kernel const*& kernel) {
         if constexpr (is_variadic<Op, Device, E>) {
@@ -82,7 +84,7 @@ private:
     template <class Op, class E, class I>
     static void try_index(Variables const& inputs, op_kernel const*& kernel) {
         [&]<class... Slot>(std::type_identity<slots<Slot...>>) {
-            constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // y may have any elements
+            constexpr bool levels_only = std::is_same_v<Op, sequence_expand_op>;  // only the levels of y are used
             constexpr bool any_index = (is_index_slot<Slot> || ...);
             if constexpr (std::is_same_v<E, I> ? has_one_type<Op> : any_index || levels_only) {
                 try_types<Op, std::conditional_t<is_index_slot<Slot> || (levels_only && std::is_same_v<Slot, slot::y>),
@@ -115,14 +117,14 @@ private:
 
 namespace rowan::inline v0 {
 
-/// Adds the operator of that type and with those attributes to a scope. Of the descriptor's slots nothing is read: `inputs` are the
-/// variables that the operator reads, its results get names with the net.
+/// Adds an operator with the type and attributes of `op` to `scope`. The slots of `op` are ignored: `inputs` are the
+/// variables that the operator reads, and its results are named when the net is.
 ///     Operator& op = make_operator<forward_ops, Cpu, float>(scope, {.type = "fc"}, {&x, &w, &b});
-/// The kernels of all operators of `Ops` for elements of T..., and for whole numbers, become part of the calling program.
-/// requires none of `inputs` is null
-/// errors   GraphError if Ops lacks it or its attributes do not fit; TypeError if it has no kernel for these inputs; else what infer says
-///          of inputs that do not fit
-/// cost     a comparison with each name of Ops; nothing runs
+/// The kernels of all operators of `Ops` for elements of T... and for integers become part of the calling program.
+/// requires   none of `inputs` is null
+/// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
+///          inputs; otherwise the errors of its infer for inputs that do not fit
+/// cost     a comparison with each name of Ops; no operator runs
 template <class Ops, class Device, class... T>
 Operator& make_operator(Scope& scope, OpDesc const& op, std::vector<Variable*> const& inputs) {
     ScopeGuard const guard(scope);

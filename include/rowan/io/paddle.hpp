@@ -1,4 +1,4 @@
-// rowan/io/paddle.hpp: load_paddle and save_paddle, tensors in Paddle's streams.
+// rowan/io/paddle.hpp: load_paddle and save_paddle, tensors in Paddle's stream format.
 #pragma once
 
 #include <rowan/io/detail/byte_reader.hpp>
@@ -14,9 +14,10 @@
 
 namespace rowan::inline v0 {
 
-/// A stream that is to be written: of a Tensor, a LoDTensor or a SelectedRows of any element type that Paddle has.
-/// requires   as a parameter only: it refers to the elements
-/// errors     LodError or ShapeError if somebody changed the number of the value's rows
+/// A non-owning reference to a Tensor, a LoDTensor or a SelectedRows, to be written as a stream. Paddle must have its
+/// element type.
+/// requires   the value outlives it; use it only as a parameter
+/// errors     LodError or ShapeError if the value's number of rows no longer fits its offsets or row ids
 class PaddleValue {
 public:
     /// A tensor without levels.
@@ -29,8 +30,8 @@ public:
     template <class T>
     PaddleValue(SelectedRows<T> const& x) : parts_(detail::paddle_parts(x)) {}
 
-    std::span<std::byte const> head() const noexcept { return parts_.head; }  ///< all that stands before the elements
-    /// An alias of those of the value.
+    std::span<std::byte const> head() const noexcept { return parts_.head; }  ///< the bytes before the elements
+    /// The elements of the value.
     std::span<std::byte const> elements() const noexcept { return parts_.elements; }
 
 private:
@@ -42,22 +43,22 @@ private:
 /// cost     one copy of the elements
 std::vector<std::byte> to_paddle(PaddleValue const& value);
 
-/// Writes streams one after the other, as Paddle's `save_combine` does: parameters of an inference model, in the order of their names. The
-/// names are not in the file. It is there as a whole or stays as it was.
+/// Writes consecutive streams to a file, as Paddle's `save_combine` does for the parameters of an inference model, in
+/// the order of their names. The names are not stored. The file is written completely or stays unchanged.
 /// errors   IoError if the file cannot be written
 /// cost     one write of the values, which are not copied
 void save_paddle_combined(std::string const& path, std::vector<PaddleValue> const& values);
 
-/// Writes one stream.
-/// errors   IoError if the file cannot be written: one that was there stays then
+/// Writes one stream to a file.
+/// errors   IoError if the file cannot be written: an existing file is then unchanged
 /// cost     one write of the value, which is not copied
 void save_paddle(std::string const& path, PaddleValue const& value);
 
-/// The value of a stream in memory; `V` is a LoDTensor<T> or a SelectedRows<T>. What Paddle's own reader lets pass is refused too: elements
-/// that are missing, bytes left over, offsets that do not fit, rows outside the height.
-/// errors   TypeError if its elements are no T; LodError for offsets; IndexError for a row that is not in [0, height); FormatError for all
-///          else that is not as the format has it
-/// cost     nothing is allocated that the stream has not the bytes for; at most twice as much
+/// Reads a value from a stream in memory; `V` is a LoDTensor<T> or a SelectedRows<T>. Unlike Paddle's own reader, it
+/// throws for missing elements, extra bytes, offsets that do not fit and rows outside the height.
+/// errors   TypeError if its elements are not T; LodError if its offsets are invalid; IndexError if a row is not in
+///          [0, height); FormatError if the stream violates the format in any other way
+/// cost     allocates at most twice the bytes that the stream has
 template <class V>
 V from_paddle(std::span<std::byte const> bytes) {
     detail::ByteReader in(bytes);
@@ -69,7 +70,7 @@ V from_paddle(std::span<std::byte const> bytes) {
 
 /// The same for a file that holds one stream.
 /// errors   IoError if the file cannot be read; those of from_paddle
-/// cost     elements are read straight into the tensor
+/// cost     elements are read directly into the tensor
 template <class V>
 V load_paddle(std::string const& path) {
     detail::InputFile const file(path);
@@ -80,8 +81,8 @@ V load_paddle(std::string const& path) {
     return value;
 }
 
-/// All streams of a file that has them one after the other, all of one kind and element type; for others there is describe_paddle, which
-/// says where each is.
+/// Reads all streams of a file of consecutive streams, which must all have the kind and element type of V. For other
+/// files, describe_paddle returns the offset of each stream.
 /// errors   those of load_paddle
 /// cost     one read of the file
 template <class V>

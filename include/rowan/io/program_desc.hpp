@@ -16,30 +16,30 @@
 
 namespace rowan::inline v0 {
 
-/// Variables, whose names differ, and the operators between them in the order in which they run.
+/// Variables with unique names, and operators in the order in which they run.
 struct BlockDesc {
-    std::int32_t idx = 0;                 ///< its place in the program
-    std::int32_t parent_idx = -1;         ///< of the block around it, whose variables it sees; -1 of the outermost
+    std::int32_t idx = 0;                 ///< its index in the program
+    std::int32_t parent_idx = -1;         ///< the enclosing block, whose variables are visible; -1 for the outermost
     std::vector<VarDesc> vars{};          ///< declared in the block
     std::vector<OpDesc> ops{};            ///< in the order in which they run
-    std::int32_t forward_block_idx = -1;  ///< of the block whose gradient it is
+    std::int32_t forward_block_idx = -1;  ///< the block whose gradient this block is; -1 if none
 
     friend bool operator==(BlockDesc const&, BlockDesc const&) = default;
 };
 
-/// A program. The first block is the outermost; every other one comes after the block around it and after the operators that have it as an
-/// attribute, so that no block holds itself.
+/// A program. The first block is the outermost. The index of every other block is greater than that of its enclosing
+/// block and those of the blocks whose operators have it as an attribute, so that no block contains itself.
 struct ProgramDesc {
-    /// Of whoever wrote a program.
+    /// The version of the software that wrote a program.
     struct Version {
-        std::int64_t version = 0;  ///< 0: not said
+        std::int64_t version = 0;  ///< 0 if unspecified
 
         friend bool operator==(Version const&, Version const&) = default;
     };
-    static constexpr std::size_t max_depth = 32;  ///< of blocks in blocks
+    static constexpr std::size_t max_depth = 32;  ///< limit on the nesting of blocks
 
-    std::vector<BlockDesc> blocks{};  ///< the first is the net, the others are steps and loops in it
-    Version version{};                ///< of whoever wrote the program: 0 is not said
+    std::vector<BlockDesc> blocks{};  ///< the net first, then the bodies of its recurrent layers and loops
+    Version version{};                ///< of the software that wrote the program
 
     friend bool operator==(ProgramDesc const&, ProgramDesc const&) = default;
 };
@@ -115,12 +115,12 @@ ROWAN_MESSAGE(ProgramDesc, ROWAN_FIELDS)
 
 }  // namespace detail
 
-/// A line for the block, each variable and each operator.
+/// The block as text: a line for the block, each variable and each operator.
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(BlockDesc const& desc);
 
-/// Its blocks, one after the other.
+/// The program as text: its blocks in order.
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(ProgramDesc const& desc);

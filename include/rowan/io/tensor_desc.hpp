@@ -13,10 +13,10 @@
 
 namespace rowan::inline v0 {
 
-/// Element type and dims. Its bytes are those of Paddle's TensorDesc.
+/// Element type and dims, encoded like Paddle's TensorDesc.
 struct TensorDesc {
     std::int32_t data_type = dtype<float>::wire;  ///< dtype<T>::wire
-    std::vector<std::int64_t> dims{};             ///< UNK where a dim is not known
+    std::vector<std::int64_t> dims{};             ///< UNK if a dim is not known
 
     friend bool operator==(TensorDesc const&, TensorDesc const&) = default;
 };
@@ -24,7 +24,7 @@ struct TensorDesc {
 /// A tensor whose rows form sequences at `lod_level` levels.
 struct LodTensorDesc {
     TensorDesc tensor{};         ///< element type and dims
-    std::int32_t lod_level = 0;  ///< how many levels of sequences
+    std::int32_t lod_level = 0;  ///< number of levels of sequences
 
     friend bool operator==(LodTensorDesc const&, LodTensorDesc const&) = default;
 };
@@ -36,13 +36,13 @@ struct DataType {
     std::string_view name;
 };
 
-/// The element types that have a number in every protobuf message of this kind. Those of users are numbered from 1000 on.
+/// The element types with a fixed number in these messages. The numbers of user-defined types begin at 1000.
 inline constexpr DataType data_types[] = {{0, "bool"},  {1, "i16"},  {2, "i32"},   {3, "i64"},      {4, "f16"},
                                           {5, "f32"},   {6, "f64"},  {19, "size"}, {20, "u8"},      {21, "i8"},
                                           {22, "bf16"}, {23, "c64"}, {24, "c128"}, {32, "f8_e4m3"}, {33, "f8_e5m2"},
                                           {36, "u16"},  {37, "u32"}, {38, "u64"}};
 
-/// "f32", of a user's type "element type 1000", of what is none "".
+/// "f32"; "element type 1000" for a user-defined type; "" for an invalid number.
 std::string data_type_text(std::int32_t data_type);
 
 template <>
@@ -78,12 +78,12 @@ ROWAN_MESSAGE(LodTensorDesc, ROWAN_FIELDS)
 
 }  // namespace detail
 
-/// "f32[UNK, 640, 480]"
+/// The descriptor as text: "f32[UNK, 640, 480]".
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(TensorDesc const& desc);
 
-/// "i64[UNK], 2 levels"
+/// The descriptor as text: "i64[UNK], 2 levels".
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(LodTensorDesc const& desc);

@@ -1,4 +1,4 @@
-// rowan/io/to_program.hpp: to_program, a net as a program that a file can hold.
+// rowan/io/to_program.hpp: to_program, which converts a net to a program that can be stored.
 #pragma once
 
 #include <rowan/graph/detail/array_kernels.hpp>
@@ -53,7 +53,7 @@ private:
         return idx;
     }
 
-    // A variable of the block's own, declared once.
+    // Declares a variable in the block, unless it is declared already.
     void declare(std::int32_t block, Variable const& v) {
         if (!declared_.insert(&v).second) return;
         program_.blocks[static_cast<std::size_t>(block)].vars.push_back(
@@ -62,7 +62,7 @@ private:
 
     std::string const& name(Variable const& v) const { return names_.at(&v); }
 
-    // What no operator writes: data, seeds and parameters.
+    // Adds the inputs that no operator writes: data, seeds and parameters.
     void add_sources(Operator const& op) {
         for (Variable const* v : op.inputs) {
             if (!v->writers().empty() || declared_.contains(v)) continue;
@@ -103,7 +103,7 @@ private:
         if (op.kernel->name == "array_create") return slots(*static_cast<VarSpec const*>(a));
         if (op.kernel->name.starts_with("array_")) return {};
         if (std::ranges::find(Ops::names, op.kernel->name) ==
-            Ops::names.end()) {  // those that are made for an element type
+            Ops::names.end()) {  // operators that are instantiated for an element type
             if (op.kernel->name.starts_with(cast_family::name)) return {};
             if (op.kernel->name.starts_with(full_family::name))
                 return describe_attributes(*static_cast<ConstantOptions const*>(a));
@@ -155,7 +155,7 @@ private:
                 {"after", names(after)}};
     }
 
-    // The block of a step, whose variables are named apart from those outside.
+    // Adds the block of a step; its variables get names that differ from those of all others.
     BlockIndex inner(std::int32_t parent, Scope& scope, std::span<Variable* const> given,
                      std::span<Variable* const> targets) {
         std::int32_t const idx = add_block(parent);
@@ -189,12 +189,13 @@ private:
 
 }  // namespace detail
 
-/// The operators that `outputs` depend on, with their attributes, the steps of recurrent layers and loops as blocks of their own. Data is
-/// what operators of type feed bring, `outputs` what one of type fetch takes; parameters are persistable. Names follow from the net alone.
+/// Converts the operators that `outputs` depend on, with their attributes, to a program. The steps of recurrent layers
+/// and loops become separate blocks. Operators of type feed write the data, one of type fetch reads `outputs`;
+/// parameters are persistable. Variable names depend only on the net.
 ///     ProgramDesc const program = to_program(predict);
-/// errors   GraphError if the net has an operator that Ops lacks (`to_program<forward_ops::with<my_op>>`), or reads a variable that is
-///          neither data nor a parameter and that nothing writes
-/// cost     one walk over the net
+/// errors   GraphError if the net has an operator that is not in Ops (use `to_program<forward_ops::with<my_op>>`), or
+///          reads a variable that no operator writes and that is neither data nor a parameter
+/// cost     one traversal of the net
 template <class Ops = forward_ops>
 ProgramDesc to_program(std::span<Variable* const> outputs) {
     return detail::ProgramWriter<Ops>().write(outputs);

@@ -15,13 +15,14 @@
 
 namespace rowan::inline v0 {
 
-/// A variable: its name, its kind, and what is known of its value. Only the description of its own kind may be there; STEP_SCOPES has none.
+/// A variable: its name, its kind, and a description of its value. Only the description for its kind may be present;
+/// STEP_SCOPES has none.
 struct VarDesc {
     std::string name{};                                ///< unique in its block
-    VarType type = VarType::LOD_TENSOR;                ///< what kind of thing it is
-    std::optional<LodTensorDesc> lod_desc{};           ///< of a LOD_TENSOR
-    std::optional<TensorDesc> selected_rows_desc{};    ///< of what the rows stand for: the first dim is the height
-    std::optional<LodTensorDesc> tensor_array_desc{};  ///< of one element
+    VarType type = VarType::LOD_TENSOR;                ///< its kind
+    std::optional<LodTensorDesc> lod_desc{};           ///< for a LOD_TENSOR
+    std::optional<TensorDesc> selected_rows_desc{};    ///< for a SELECTED_ROWS; the first dim is the height
+    std::optional<LodTensorDesc> tensor_array_desc{};  ///< for a TENSOR_ARRAY: one element
     bool persistable = false;                          ///< outlives a batch, as parameters do
 
     friend bool operator==(VarDesc const&, VarDesc const&) = default;
@@ -29,7 +30,7 @@ struct VarDesc {
 
 namespace detail {
 
-/// "SELECTED_ROWS", of what is none "".
+/// "SELECTED_ROWS"; "" for an invalid number.
 inline std::string var_type_text(std::int64_t type) {
     constexpr std::array names{"LOD_TENSOR", "SELECTED_ROWS", "TENSOR_ARRAY", "STEP_SCOPES"};
     return type < 0 || type >= std::int64_t{names.size()} ? "" : names[static_cast<std::size_t>(type)];
@@ -67,17 +68,17 @@ ROWAN_MESSAGE(VarDesc, ROWAN_FIELDS)
 
 }  // namespace detail
 
-/// What a descriptor says of a variable.
+/// Makes the descriptor of a variable.
 /// errors   none
 /// cost     O(dims)
 VarDesc describe(std::string name, VarSpec const& spec, bool persistable = false);
 
 /// The spec that a descriptor declares.
-/// errors   GraphError if it has no description of its value; ShapeError if there are more dims than a variable has
+/// errors   GraphError if it has no description of its value; ShapeError if it has more than Dims::max_rank dims
 /// cost     O(dims)
 VarSpec spec_of(VarDesc const& desc);
 
-/// "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable"
+/// The descriptor as text: "SELECTED_ROWS table_grad: f32[6, 3]", "LOD_TENSOR w: f32[6, 3], persistable".
 /// errors   none
 /// cost     O(length of the text)
 std::string to_string(VarDesc const& desc);

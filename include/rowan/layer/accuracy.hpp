@@ -1,4 +1,4 @@
-// rowan/layer/accuracy.hpp: layer::accuracy, the share of rows that are classified right.
+// rowan/layer/accuracy.hpp: layer::accuracy, the fraction of correctly classified rows.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -7,11 +7,11 @@
 
 namespace rowan::inline v0::layer {
 
-/// The share of rows whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. It is to be asked for,
-/// with infer, and has no gradient.
+/// The fraction of rows whose largest element, the first of equal ones, is at the index in label; 0 if there are no
+/// rows. It is meant for infer and has no gradient.
 /// shapes   x [n, classes] of scores or probabilities, label [n] -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
-///          [0, classes)
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+///          label is not in [0, classes)
 /// cost     as rowan::accuracy, when the net runs
 template <class T, id_type I, class Device>
 Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& label) {

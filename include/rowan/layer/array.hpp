@@ -1,4 +1,4 @@
-// rowan/layer/array.hpp: Array, a TensorArray that a net computes with, and the layers that read and write it.
+// rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
 #pragma once
 
 #include <rowan/graph/detail/array_kernels.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// A variable that holds a TensorArray<T>. A copy is the same variable.
+/// A reference to a variable that holds a TensorArray<T>. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Array {
     static_assert(detail::is_element<T>(), "rowan::layer::Array<T>: specialize rowan::dtype<T> for this element type");
@@ -18,17 +18,17 @@ class Array {
 public:
     using value_type = T;
 
-    /// The array that is in a variable.
+    /// Refers to `variable`, which must hold a TensorArray<T>.
     explicit Array(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
-    Variable* operator->() const noexcept { return variable_; }  ///< its variable
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
 
-/// An array without slots, whose slots are to have these dims and levels.
+/// Creates an array without slots. Slots written later must have these dims and levels.
 ///     auto outputs = layer::create_array<float>({UNK, 64});
 /// shapes   slots of slot_dims
 /// errors   none
@@ -39,21 +39,23 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
     return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
-/// Slot `index` of the array.
-/// shapes   index [1] -> that of the slot
-/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index has not one element
-/// cost     O(1), and on a device a wait for the index: an alias of the slot
+/// Returns slot `index` of the array.
+/// shapes   index [1] -> the shape of the slot
+/// errors   when the net runs, IndexError if there is no such slot or it was never written, ShapeError if index does
+///          not have exactly one element
+/// cost     O(1): the result is an alias of the slot; on a device, a synchronization to read the index
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using kernels = rowan::detail::array_kernels<T, Device>;
     return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
 }
 
-/// The array with x in slot `index`; it grows as needed.
-/// shapes   index [1], x as the slots
-/// errors   ShapeError if x has other dims or levels than the slots; when the net runs, IndexError if index is negative,
-///          ShapeError if it has not one element
-/// cost     O(1), and on a device a wait for the index, where nothing else reads the array before, else O(slots): elements are never copied
+/// Returns the array with x in slot `index`; it grows as needed.
+/// shapes   index [1], x of the slots' shape
+/// errors   ShapeError if dims or levels of x differ from those of the slots; when the net runs, IndexError if index is
+///          negative, ShapeError if it does not have exactly one element
+/// cost     O(1) if no other operator reads the previous array later, else O(slots); elements are never copied; on a
+///          device, a synchronization to read the index
 template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
@@ -71,9 +73,9 @@ Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
 }
 
-/// All slots as one tensor. See TensorArray::stack.
+/// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
 /// shapes   n slots [...] -> [n, ...]
-/// errors   when the net runs, IndexError if a slot was never written, ShapeError if shapes differ
+/// errors   when the net runs, IndexError if a slot was never written, ShapeError if the shapes of the slots differ
 /// cost     one read and one write of every element
 template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
@@ -82,7 +84,7 @@ Var<T, Device> stack(Array<T, Device> const& array) {
     return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
 }
 
-/// The parts of a tensor along its first dim. See TensorArray::unstack.
+/// Splits a tensor along its first dim into slots, see TensorArray::unstack.
 /// shapes   x [n, ...] -> n slots [...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read and one write of every element

@@ -1,4 +1,4 @@
-// rowan/layer/cast.hpp: layer::cast, the elements of a value in another type.
+// rowan/layer/cast.hpp: layer::cast, conversion to another element type.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -6,10 +6,11 @@
 
 namespace rowan::inline v0::layer {
 
-/// The elements of x as `To`, see rowan::cast. The gradient is cast back; integers have none.
+/// Converts the elements of x to `To`, see rowan::cast. The gradient is converted back; integers have no gradient.
 ///     auto weight = layer::cast<float>(counts);
 /// shapes   x [...] -> [...], with the levels of x
-/// errors   when the net runs, ValueError if a NaN, or a number beyond what they hold, is to become an integer
+/// errors   when the net runs, ValueError if To is an integer type and a floating-point element is NaN or out of its
+///          range
 /// cost     as rowan::cast, when the net runs
 template <class To, class From, class Device>
 Var<To, Device> cast(Var<From, Device> const& x) {

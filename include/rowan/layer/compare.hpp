@@ -1,4 +1,4 @@
-// rowan/layer/compare.hpp: layers that compare element by element, such as the condition of a loop.
+// rowan/layer/compare.hpp: element-wise comparisons, such as for the condition of a loop.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -7,7 +7,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// x < y and so on, element by element; false beside a NaN.
+/// x < y, element-wise; false if x or y is NaN.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result, when the net runs
@@ -36,10 +36,10 @@ Var<bool, Device> equal(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<equal_op>({}, x, y);
 }
 
-/// The same with one number for all elements.
+/// The same with a scalar y.
 /// shapes   x [...] -> [...]
-/// errors   ValueError when the net runs if T is an integer type and y no number that it holds
-/// cost     as with two values, and one write of a value like x
+/// errors   when the net runs, ValueError if T is an integer type that cannot represent y
+/// cost     as with two values, plus one write of a value of the shape of x
 template <class T, class Device>
 Var<bool, Device> less(Var<T, Device> const& x, double y) {
     return less(x, apply<full_like_op>({y}, x));
@@ -65,23 +65,23 @@ Var<bool, Device> equal(Var<T, Device> const& x, double y) {
     return equal(x, apply<full_like_op>({y}, x));
 }
 
-/// Are both true? As layer::less, of truth values.
+/// x && y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_and(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_and_op>({}, x, y);
 }
-/// Is one of both true? As layer::less, of truth values.
+/// x || y, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_or(Var<bool, Device> const& x, Var<bool, Device> const& y) {
     return apply<logical_or_op>({}, x, y);
 }
-/// Is it false? As layer::less, of truth values.
+/// !x, element-wise, as layer::less.
 template <class Device>
 Var<bool, Device> logical_not(Var<bool, Device> const& x) {
     return apply<logical_not_op>({}, x);
 }
 
-/// Is any element true?
+/// Whether any element is true; false if x is empty.
 /// shapes   x [...] -> [1]
 /// errors   none
 /// cost     at most one read of x, when the net runs

@@ -1,4 +1,4 @@
-// rowan/layer/concat.hpp: layer::concat, values put together along one axis.
+// rowan/layer/concat.hpp: layer::concat, concatenation along an axis.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -11,10 +11,11 @@
 
 namespace rowan::inline v0::layer {
 
-/// The values one after the other along an axis; axis -1 is the last one.
+/// Concatenates values along an axis; a negative axis counts from the end.
 ///     auto both = layer::concat({a, b}, 1);
-/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, but along axis 0 without
-/// errors   ShapeError if there are none, or ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]; with the levels of the first, or without levels along axis 0
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if there is no
+///          such axis
 /// cost     as rowan::concat, when the net runs
 template <class T, class Device>
 Var<T, Device> concat(std::vector<Var<T, Device>> const& x, std::int64_t axis = 0) {

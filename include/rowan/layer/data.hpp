@@ -1,4 +1,4 @@
-// rowan/layer/data.hpp: layer::data, a variable that is fed.
+// rowan/layer/data.hpp: layer::data, an input variable of a net.
 #pragma once
 
 #include <rowan/graph/detail/device_values.hpp>
@@ -9,12 +9,12 @@
 
 namespace rowan::inline v0::layer {
 
-/// A variable of the default scope that every batch brings under this name. For a net on a device a batch may bring tensors of the host,
-/// which are copied.
+/// Declares an input variable of the default scope; batches set its value under this name. For a net on a device, a
+/// batch may contain host tensors, which are copied to the device.
 ///     auto words = layer::data<std::int64_t>("words", {UNK}, 1);      // sentences: one level of sequences
-/// shapes   [dims...], UNK where batches differ
-/// errors   GraphError if the scope has that name already
-/// cost     none: a batch's value is an alias; one of the host for a device is copied
+/// shapes   [dims...], UNK for dims that vary from batch to batch
+/// errors   GraphError if the scope already has that name
+/// cost     O(1); a batch's value is aliased, a host value for a device is copied
 template <class T = float, class Device = Cpu>
 Var<T, Device> data(std::string const& name, Dims const& dims, std::size_t lod_level = 0) {
     Variable& v = default_scope().new_var(name, tensor_spec<T>(dims, lod_level), Role::data);

@@ -1,4 +1,4 @@
-// rowan/layer/elementwise.hpp: layers that compute element by element.
+// rowan/layer/elementwise.hpp: element-wise layers.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -18,7 +18,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// 1 / (1 + exp(-x)), element by element, as rowan::sigmoid.
+/// 1 / (1 + exp(-x)), element-wise, as rowan::sigmoid.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::sigmoid, when the net runs
@@ -26,7 +26,7 @@ template <class T, class Device>
 Var<T, Device> sigmoid(Var<T, Device> const& x) {
     return apply<sigmoid_op>({}, x);
 }
-/// tanh(x), element by element, as rowan::tanh.
+/// tanh(x), element-wise, as rowan::tanh.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::tanh, when the net runs
@@ -34,7 +34,7 @@ template <class T, class Device>
 Var<T, Device> tanh(Var<T, Device> const& x) {
     return apply<tanh_op>({}, x);
 }
-/// x where it is positive, else 0, as rowan::relu.
+/// x where x > 0, else 0, element-wise, as rowan::relu.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   none
 /// cost     as rowan::relu, when the net runs
@@ -42,7 +42,7 @@ template <class T, class Device>
 Var<T, Device> relu(Var<T, Device> const& x) {
     return apply<relu_op>({}, x);
 }
-/// x + y, element by element, as rowan::add.
+/// x + y, element-wise, as rowan::add.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::add, when the net runs
@@ -50,7 +50,7 @@ template <class T, class Device>
 Var<T, Device> add(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<rowan::add_op>({}, x, y);
 }
-/// x - y, element by element, as rowan::sub.
+/// x - y, element-wise, as rowan::sub.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   as layer::add
 /// cost     as rowan::sub, when the net runs
@@ -58,7 +58,7 @@ template <class T, class Device>
 Var<T, Device> sub(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<sub_op>({}, x, y);
 }
-/// x · y, element by element, as rowan::elementwise_mul.
+/// x · y, element-wise, as rowan::elementwise_mul.
 /// shapes   x [...], y [...] -> [...], with the levels of x
 /// errors   as layer::add
 /// cost     as rowan::elementwise_mul, when the net runs
@@ -67,9 +67,9 @@ Var<T, Device> mul(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<elementwise_mul_op>({}, x, y);
 }
 
-/// The sum of any number of values of one shape.
-/// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if there are none or shapes differ
+/// The element-wise sum of one or more values of the same shape.
+/// shapes   one or more x, each [...] -> [...]
+/// errors   ShapeError if x is empty or shapes differ
 /// cost     as rowan::sum, when the net runs
 template <class T, class Device>
 Var<T, Device> sum(std::vector<Var<T, Device>> const& x) {
@@ -82,7 +82,7 @@ Var<T, Device> sum(std::initializer_list<Var<T, Device>> x) {
     return sum(std::vector<Var<T, Device>>(x));
 }
 
-/// factor · x + bias
+/// factor · x + bias, element-wise.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   when the net runs, as rowan::scale
 /// cost     as rowan::scale, when the net runs
@@ -91,7 +91,7 @@ Var<T, Device> scale(Var<T, Device> const& x, double factor, double bias = 0) {
     return apply<scale_op>({factor, bias}, x);
 }
 
-/// Every element cut to [min, max]; the gradient of what is cut is 0. A NaN stays.
+/// Clips every element to [min, max]; the gradient of a clipped element is 0. NaN is preserved.
 /// shapes   x [...] -> [...], with the levels of x
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     as rowan::clip, when the net runs

@@ -1,4 +1,4 @@
-// rowan/layer/embedding.hpp: layer::embedding, rows of a table that is a parameter, for words or bags of them.
+// rowan/layer/embedding.hpp: layer::embedding, lookups of ids or bags of ids in a trainable table.
 #pragma once
 
 #include <rowan/layer/parameter.hpp>
@@ -12,28 +12,28 @@
 
 namespace rowan::inline v0::layer {
 
-/// The settings of an embedding, and of its table.
+/// The settings of an embedding and its table.
 struct EmbeddingOptions {
-    std::int64_t height = 0;                      ///< how many rows the table has
-    std::int64_t width = 0;                       ///< how many numbers a row has
-    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
-    Uniform table = {-0.1, 0.1};                  ///< its first values
-    std::string name = {};                        ///< of the table
+    std::int64_t height = 0;                      ///< number of rows of the table
+    std::int64_t width = 0;                       ///< number of elements per row
+    std::optional<std::int64_t> padding_id = {};  ///< id whose row reads as zeros and is not trained
+    Uniform table = {-0.1, 0.1};                  ///< initial values of the table
+    std::string name = {};                        ///< name of the table
 };
 
-/// A table, which several embeddings may share.
+/// Creates a table, which several embeddings may share.
 /// shapes   [options.height, options.width]
 /// errors   as layer::parameter
-/// cost     a parameter in the net
+/// cost     one parameter in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> embedding_table(EmbeddingOptions const& options) {
     return parameter<T, Device>({options.height, options.width}, options.table, options.name);
 }
 
-/// A row for each id. The table's gradient is row-sparse.
+/// Returns one row of the table for each id. The table's gradient is row-sparse.
 /// shapes   ids [...] -> ids.shape + [width], with the levels of ids
-/// errors   as embedding_table, if the table is made here; when the net runs, as rowan::lookup_table
-/// cost     as rowan::lookup_table, when the net runs; backwards as rowan::lookup_table_grad
+/// errors   as embedding_table, if it creates the table; when the net runs, as rowan::lookup_table
+/// cost     as rowan::lookup_table, when the net runs; for the gradient as rowan::lookup_table_grad
 template <class I, class T, class Device>
 Var<T, Device> embedding(Var<I, Device> const& ids, Var<T, Device> const& table, LookupOptions const& options = {}) {
     return apply<lookup_table_op>(options, table, ids);
@@ -43,10 +43,10 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
 }
 
-/// A row for each sequence of ids: the sum, mean, … of its rows.
+/// Returns one row for each sequence of ids: the sum, mean, … of their rows.
 /// shapes   ids [n] with levels -> [sequences, width]
-/// errors   ShapeError if ids have no levels or another rank than 1; as embedding_table, if the table is made here; when the net runs, as
-///          rowan::embedding_bag
+/// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
+///          the net runs, as rowan::embedding_bag
 /// cost     as rowan::embedding_bag, when the net runs
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& table, BagOptions const& options) {
@@ -57,10 +57,10 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::embedding_bag; weights have a gradient, too.
+/// The same with a weight for each id, see rowan::embedding_bag; the weights have a gradient, too.
 /// shapes   weight [n]
-/// errors   as without weights; when the net runs, ShapeError if there are not as many weights as ids
-/// cost     as without weights; weighted rows of a bag lie in memory for a while
+/// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
+/// cost     as without weights; the weighted rows of a bag are stored temporarily
 template <class I, class T, class Device>
 Var<T, Device> embedding_bag(Var<I, Device> const& ids, Var<T, Device> const& weight, Var<T, Device> const& table,
                              BagOptions const& options) {

@@ -1,4 +1,4 @@
-// rowan/layer/fc.hpp: layer::fc, a fully connected layer with parameters of its own.
+// rowan/layer/fc.hpp: layer::fc, a fully connected layer with its own parameters.
 #pragma once
 
 #include <rowan/graph/detail/trace.hpp>
@@ -12,15 +12,15 @@ namespace rowan::inline v0::layer {
 
 /// The settings of layer::fc.
 struct FcOptions {
-    std::int64_t output_size = 0;        ///< 0: as wide as the input
-    std::optional<Uniform> weight = {};  ///< xavier unless given
-    Uniform bias = {};                   ///< zeros unless given
+    std::int64_t output_size = 0;        ///< 0: the width of the input
+    std::optional<Uniform> weight = {};  ///< initial weights; default xavier
+    Uniform bias = {};                   ///< initial bias; default zeros
 };
 
 /// x · w + b
 /// shapes   x [n, width] -> [n, output_size], with the levels of x
-/// errors   ShapeError if x is no matrix; ValueError if output_size is negative. The width of x must be known, but within the program of a
-///          recurrent step, where it becomes known later
+/// errors   ShapeError if x is not a matrix, or its width is unknown, except in the step of an RnnProgram, where the
+///          width is inferred later if output_size is given; ValueError if output_size is negative
 /// cost     as rowan::fc, when the net runs; two parameters in the net
 template <class T, class Device>
 Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {

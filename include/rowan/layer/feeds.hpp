@@ -12,21 +12,21 @@
 
 namespace rowan::inline v0 {
 
-/// A value for a variable: a Tensor or a LoDTensor. A copy sees the same elements.
+/// The value of one variable: a Tensor or a LoDTensor. Copies share its elements.
 class Feed {
 public:
-    /// A tensor, which is moved or copied in.
+    /// A tensor, moved or copied in.
     template <class T, class Device>
     Feed(Tensor<T, Device> value) : Feed(LoDTensor<T, Device>(std::move(value))) {}
     /// The same with levels.
     /// errors   std::bad_alloc
-    /// cost     one allocation, and what a copy costs
+    /// cost     one allocation, plus a copy of the tensor unless it is moved in
     template <class T, class Device>
     Feed(LoDTensor<T, Device> value) : value_(std::make_shared<Value>()) {
         value_->set(std::move(value));
     }
 
-    /// An alias of the value.
+    /// Returns an alias of the value.
     /// errors   std::bad_alloc
     /// cost     O(1), one allocation
     Value value() const { return value_->share(); }
@@ -35,7 +35,7 @@ private:
     std::shared_ptr<Value> value_;
 };
 
-/// {{"words", words}, {"label", labels}}
+/// A batch: values by variable name, such as {{"words", words}, {"label", labels}}.
 using Feeds = std::map<std::string, Feed, std::less<>>;
 
 ROWAN_TEMPLATE(Feed::Feed(Tensor<float>))

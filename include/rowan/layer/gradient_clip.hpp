@@ -1,4 +1,4 @@
-// rowan/layer/gradient_clip.hpp: layer::GradientClip, what gradients are limited to before an optimizer gets them, and the ways to do so.
+// rowan/layer/gradient_clip.hpp: layer::GradientClip, gradient clipping before the optimizer's step.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -19,35 +19,37 @@
 
 namespace rowan::inline v0::layer {
 
-// Of a row-sparse gradient that names a row several times, the sum of these is limited: the result is that of the dense gradient.
+// Duplicate rows of a row-sparse gradient are summed before they are clipped, so the result equals that of the dense
+// gradient.
 
-/// Every element is cut to [min, max], which must have 0 within it where a gradient is row-sparse.
+/// Clips every element to [min, max], which must contain 0 if a gradient is row-sparse.
 struct ClipByValue {
-    double min = -1;  ///< what is less becomes this
-    double max = 1;   ///< what is more becomes this
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
 
     using op = clip_op;
     ClipOptions options() const { return {min, max}; }
 };
 
-/// The gradient of each parameter is scaled to this Euclidean norm, where its own is greater.
+/// Scales the gradient of each parameter to the Euclidean norm max_norm if its norm is greater.
 struct ClipByNorm {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_norm_op;
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// All gradients are scaled by one factor to this norm of all of them together, where theirs is greater.
+/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
 struct ClipByGlobalNorm {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< maximum norm
 
     using op = clip_by_global_norm_op;
-    static constexpr bool together = true;  ///< of all gradients, not of each
+    static constexpr bool together = true;  ///< one operator clips all gradients
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// What a way to limit gradients has: an operator of one input and one result, and its attributes.
+/// Requirements on a kind of clipping: it names an operator with one input and one output slot, and returns its
+/// attributes.
 template <class C>
 concept gradient_clip_options = requires(C const& c) {
     typename C::op;
@@ -55,25 +57,27 @@ concept gradient_clip_options = requires(C const& c) {
     requires C::op::inputs::size == 1 && C::op::outputs::size == 1;
 };
 
-/// One of the above, or the user's own with the same members, for gradients of some element types on a device; or nothing.
+/// One of the kinds above, or a user-defined one with the same members, for gradients of given element types on a
+/// device; or no clipping.
 template <class Device>
 class GradientClipOn {
 public:
-    GradientClipOn() = default;  ///< gradients stay as they are
-    /// For parameters of float and double.
+    GradientClipOn() = default;  ///< no clipping
+    /// For gradients of float and double.
     template <gradient_clip_options C>
     GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
 
-    /// Gradients of other types, such as one of the user's.
+    /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
     /// errors   std::bad_alloc
-    /// cost     O(types)
+    /// cost     O(number of types)
     template <gradient_clip_options C, class... T>
     GradientClipOn(C const& c, dtypes<T...>);
 
-    /// Adds the operators to a scope and puts what they give in the place of the gradients.
-    /// errors   TypeError if a gradient has elements of another type than this is for, or of several types where all are limited together
-    /// cost     one operator for each gradient, or one for all together
+    /// Adds the clipping operators to a scope and replaces the gradients by their results.
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
+    ///          differ in element type
+    /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
@@ -124,7 +128,7 @@ void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string cons
                     std::to_string(g.gradient->spec().dtype), expected);
 }
 
-/// That of the host.
+/// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)

@@ -1,4 +1,4 @@
-// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with parameters of its own.
+// rowan/layer/gru_unit.hpp: layer::gru_unit, one step of a gated recurrent unit with its own parameters.
 #pragma once
 
 #include <rowan/layer/detail/recurrent_cell.hpp>
@@ -9,11 +9,13 @@ namespace rowan::inline v0::layer {
 /// The settings of layer::gru_unit.
 using GruOptions = CellOptions;
 
-/// The state after a step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x, w_h [size, 3 · size] and b_h, the gates in
-/// the order reset, update, candidate, as PyTorch's transposed.
+/// Returns the state after one step, see rowan::gru_unit. Parameters: w_x [width of x, 3 · size] and b_x,
+/// w_h [size, 3 · size] and b_h, with the gates in the order reset, update, candidate; w_x and w_h are PyTorch's,
+/// transposed.
 /// shapes   x [n, width], before [n, size] -> [n, size]
-/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if `before` has another width
-/// cost     as rowan::gru_unit, when the net runs, and a product of x with w_x, in a recurrent layer one for all steps
+/// errors   ValueError if options.size is less than 1; ShapeError as layer::fc, or if the width of `before` is not size
+/// cost     as rowan::gru_unit, when the net runs, plus the product of x and w_x, which a recurrent layer computes once
+///          for all steps
 template <class T, class Device>
 Var<T, Device> gru_unit(Var<T, Device> const& x, Var<T, Device> const& before, GruOptions const& options) {
     detail::Gates<T, Device> const gates(3, x, options);

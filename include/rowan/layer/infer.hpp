@@ -1,4 +1,4 @@
-// rowan/layer/infer.hpp: infer, what a net gives for a batch.
+// rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 #pragma once
 
 #include <rowan/graph/net.hpp>
@@ -12,26 +12,28 @@
 
 namespace rowan::inline v0 {
 
-/// The value of a layer for a batch and parameters that training gave.
+/// Returns the value of a layer for a batch and trained parameters.
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
-/// A batch may bring data that only other layers need, such as the labels of a cost. Dropout changes nothing. On a device the result
-/// is waited for; parameters in the memory of the host are copied there, every time.
-/// shapes   those of predict, with the dims of the batch
-/// errors   GraphError if no operator makes predict, the batch or the parameters lack a variable, or the batch brings one that no
-///          layer::data has declared; TypeError and ShapeError if the batch brings another element type, rank, dim or number of levels than
-///          declared, or the parameters are of another net; else as Net::run
-/// cost     that of the operators that predict needs, and of tracing the net
+/// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
+/// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
+/// call.
+/// shapes   that of predict, with the dims of the batch
+/// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
+///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
+///          the number of levels of a value in the batch or the parameters differs from the variable's; else as
+///          Net::run
+/// cost     that of the operators that predict depends on, plus tracing the net
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
     auto const net = Net<Device>::trace_and_build(*predict);
     if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-    std::vector<Variable*> inputs;  // but not what a program gave a value
+    std::vector<Variable*> inputs;  // without variables that the program sets itself
     for (Variable* const v : net.inputs()) {
         if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
         if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
     }
-    detail::KeptValues const kept(inputs);  // training may be under way
+    detail::KeptValues const kept(inputs);  // the values of a training in progress are restored
     detail::feed(inputs, feeds, predict->scope(), exec);
     for (Variable* const v : inputs) {
         if (v->role() != Role::parameter) continue;

@@ -1,4 +1,4 @@
-// rowan/layer/loss.hpp: losses, and what is made of scores.
+// rowan/layer/loss.hpp: losses and softmax.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// The mean of the squared differences, over all elements.
+/// The mean squared error over all elements.
 /// shapes   x and y [...] -> [1]
 /// errors   ShapeError if the shapes differ
 /// cost     as rowan::mse, when the net runs
@@ -19,9 +19,9 @@ Var<T, Device> mse(Var<T, Device> const& x, Var<T, Device> const& y) {
     return apply<mse_op>({}, x, y);
 }
 
-/// Probabilities of the classes, row by row, as rowan::softmax.
+/// Row-wise softmax, the probabilities of the classes, as rowan::softmax.
 /// shapes   [n, classes] -> [n, classes]
-/// errors   ShapeError if x is no matrix
+/// errors   ShapeError if x is not a matrix
 /// cost     as rowan::softmax, when the net runs
 template <class T, class Device>
 Var<T, Device> softmax(Var<T, Device> const& x) {
@@ -30,15 +30,15 @@ Var<T, Device> softmax(Var<T, Device> const& x) {
 
 /// The mean over the rows of -log(probability of the label), as rowan::cross_entropy.
 /// shapes   x [n, classes] of probabilities, label [n] -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of rows; when the net runs, IndexError if a label is not in
-///          [0, classes)
+/// errors   ShapeError if x is not a matrix or label has a different number of rows; when the net runs, IndexError if a
+///          label is not in [0, classes)
 /// cost     as rowan::cross_entropy, when the net runs
 template <class T, id_type I, class Device>
 Var<T, Device> cross_entropy(Var<T, Device> const& x, Var<I, Device> const& label) {
     return apply<cross_entropy_op>({}, x, label);
 }
 
-/// cross_entropy(softmax(x), label) without infinities, as rowan::softmax_with_cross_entropy.
+/// cross_entropy(softmax(x), label) in a numerically stable form, as rowan::softmax_with_cross_entropy.
 /// shapes   x [n, classes] of scores, label [n] -> [1]
 /// errors   as layer::cross_entropy
 /// cost     as rowan::softmax_with_cross_entropy, when the net runs

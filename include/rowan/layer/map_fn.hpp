@@ -1,4 +1,4 @@
-// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences.
+// rowan/layer/map_fn.hpp: layer::map_fn, layers applied to every element of sequences or arrays.
 #pragma once
 
 #include <rowan/layer/array.hpp>
@@ -16,13 +16,15 @@
 
 namespace rowan::inline v0::layer {
 
-/// What `f` makes of each element of the sequences of a level of x: a row, or a sequence of the levels below. It is a recurrent layer
-/// without a memory: what `f` does row by row is done for all elements at once.
+/// Applies `f` to each element of the sequences of a level of x; an element is a row, or a sequence of the levels
+/// below. This is a recurrent layer without a memory: the row-wise operators of `f` run once for all elements.
 ///
-///     auto sentences = layer::map_fn(texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
+///     auto sentences = layer::map_fn(
+///         texts, [](auto sentence) { return layer::sequence_pool(sentence); }, {.level = 0});
 ///
-/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to that one, and those that `f` makes below
-/// errors   those of layer::rnn
+/// shapes   x [n, ...] with levels -> [elements, ...] with the levels of x down to options.level, then those of the
+///          result of `f`
+/// errors   as layer::rnn
 /// cost     as layer::rnn
 template <class T, class Device, class F>
 auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {}) {
@@ -33,9 +35,9 @@ auto map_fn(Var<T, Device> const& x, F const& f, RnnOptions const& options = {})
     return rowan::detail::recurrence<R>(x, std::span<Memory const>(), options, step).output;
 }
 
-/// What `f` makes of every slot of an array, one after the other.
-/// shapes   n slots -> n slots of what `f` makes
-/// errors   those of layer::while_loop
+/// Applies `f` to every slot of an array, in order.
+/// shapes   n slots -> n slots of the shape of the result of `f`
+/// errors   as layer::while_loop
 /// cost     as layer::while_loop
 template <class T, class Device, class F>
 auto map_fn(Array<T, Device> const& array, F const& f) {
@@ -43,7 +45,7 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     using Index = Var<std::int64_t, Device>;
     auto const size = array_size(array);
     auto const slot =
-        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // settled by what f makes
+        std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
     Array<R, Device> const none(
         *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
     auto const made = while_loop(

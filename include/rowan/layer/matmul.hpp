@@ -7,10 +7,10 @@
 
 namespace rowan::inline v0::layer {
 
-/// The product x · y, one of them transposed where its flag says so. For a product with a weight of its own, see layer::fc.
+/// The product x · y, with x or y transposed if its flag is set. For a product with a trainable weight, see layer::fc.
 ///     auto scores = layer::matmul(h, table, false, true);      // h · tableᵀ: the table of an embedding as a weight
-/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m], with the levels of x unless that is transposed
-/// errors   ShapeError if one is no matrix or the inner dims differ; ValueError if both are to be transposed
+/// shapes   x [n, k], y [k, m], after transposition -> [n, m], with the levels of x unless x is transposed
+/// errors   ShapeError if x or y is not a matrix or the inner dims differ; ValueError if both flags are set
 /// cost     as rowan::matmul, when the net runs
 template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,

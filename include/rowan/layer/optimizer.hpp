@@ -1,4 +1,4 @@
-// rowan/layer/optimizer.hpp: layer::Optimizer, what train changes parameters with, and those that there are.
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train, and the built-in optimizers.
 #pragma once
 
 #include <rowan/graph/backward.hpp>
@@ -26,15 +26,15 @@
 
 namespace rowan::inline v0 {
 
-/// Element types, as a type.
+/// A list of element types.
 template <class... T>
 struct dtypes {};
 
 namespace layer {
 
-/// Gradient descent, see rowan::sgd.
+/// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
-    double learning_rate = 0.01;  ///< the step's size
+    double learning_rate = 0.01;  ///< step size
 
     using op = sgd_op;
     SgdOptions options() const { return {learning_rate}; }
@@ -42,29 +42,29 @@ struct Sgd {
 
 /// AdaGrad, see rowan::adagrad.
 struct AdaGrad {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
 
     using op = adagrad_op;
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
-/// AdaGrad with one number of state per row, see rowan::rowwise_adagrad.
+/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
 struct RowwiseAdaGrad {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
 
     using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< of the shape [height]
+    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
     AdagradOptions options() const { return {learning_rate, epsilon}; }
 };
 
 /// Gradient descent with momentum, see rowan::momentum.
 struct Momentum {
-    double learning_rate = 0.01;  ///< the step's size
-    double momentum = 0.9;        ///< what is left of the velocity after a step
-    bool nesterov = false;        ///< steps from where the velocity leads
-    double weight_decay = 0.0;    ///< this times the parameter is added to its gradient
+    double learning_rate = 0.01;  ///< step size
+    double momentum = 0.9;        ///< decay factor of the velocity
+    bool nesterov = false;        ///< whether to use Nesterov momentum
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
     MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
@@ -72,10 +72,10 @@ struct Momentum {
 
 /// Adam, see rowan::adam.
 struct Adam {
-    double learning_rate = 0.001;  ///< the step's size
-    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
-    double beta2 = 0.999;          ///< what is left of the mean square after a step
-    double epsilon = 1e-8;         ///< outside the root
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
     AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
@@ -83,33 +83,34 @@ struct Adam {
 
 /// RMSProp, see rowan::rmsprop.
 struct RmsProp {
-    double learning_rate = 0.01;  ///< the step's size
-    double rho = 0.9;             ///< what is left of the mean square after a step
-    double momentum = 0.0;        ///< what is left of the velocity after a step
-    double epsilon = 1e-6;        ///< inside the root
+    double learning_rate = 0.01;  ///< step size
+    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
+    double momentum = 0.0;        ///< decay factor of the velocity
+    double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
     RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
 };
 
-/// FTRL-proximal with the square root, see rowan::ftrl.
+/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
 struct Ftrl {
-    double learning_rate = 0.01;  ///< the step's size
-    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
-    double l2 = 0.0;              ///< pull towards 0 in proportion
+    double learning_rate = 0.01;  ///< step size
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
     FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
 };
 
-/// What an optimizer has: an operator, and its attributes.
+/// Requirements on an optimizer: it names an operator and returns its attributes.
 template <class O>
 concept optimizer_options = requires(O const& o) {
     typename O::op;
     { o.options() } -> std::same_as<typename O::op::attributes>;
 };
 
-/// One of the optimizers above, or the user's own with the same members, for parameters of some element types on a device.
+/// One of the optimizers above, or a user-defined one with the same members, for parameters of given element types on a
+/// device.
 template <class Device>
 class OptimizerOn {
 public:
@@ -117,28 +118,32 @@ public:
     template <optimizer_options O>
     OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
 
-    /// Parameters of other types, such as one of the user's.
+    /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
     /// errors   std::bad_alloc
-    /// cost     O(types)
+    /// cost     O(number of types)
     template <optimizer_options O, class... T>
     OptimizerOn(O const& o, dtypes<T...>);
 
-    /// The operator of a parameter, what it keeps, and what must hold before it may run, so that of several either all run or none.
+    /// The update of one parameter: its operator, its states, and the checks to run before the operator. Running the
+    /// checks of all parameters before the first operator makes a step all-or-nothing.
     struct Update {
-        Operator* op;                   ///< that of the parameter
-        std::vector<Variable*> states;  ///< what it keeps from step to step
-        bool has_rate;                  ///< whether it has a learning rate, which a schedule may change
-        /// Sets the number of a step, from 1 on, and multiplies the learning rate.
-        /// errors   ValueError as the optimizer's, if it has an option that it refuses
+        Operator* op;                   ///< updates the parameter
+        std::vector<Variable*> states;  ///< optimizer states, kept between steps
+        bool has_rate;                  ///< whether it has a learning rate, which a schedule can scale
+        /// Sets the step number, counted from 1, multiplies the initial learning rate by `factor`, and checks the
+        /// options.
+        /// errors   ValueError if the optimizer rejects an option
         std::function<void(std::int64_t step, double factor)> prepare;
-        /// errors   ShapeError if the gradient has not the parameter's shape
+        /// Checks the shape of the gradient.
+        /// errors   ShapeError if it differs from the parameter's
         std::function<void()> check_gradient;
     };
 
-    /// Adds the operator that changes a parameter, and its states, to a scope.
-    /// errors   TypeError if it has elements of another type than this optimizer is for; GraphError if the scope has such states already
-    /// cost     O(types), and an operator and its states
+    /// Adds the operator that updates a parameter, and its states, to a scope.
+    /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
+    ///          already has states of these names
+    /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
 private:
@@ -147,7 +152,7 @@ private:
         std::function<Update(Scope&, ParameterGradient const&)> make;
     };
 
-    // States have the type that sums are formed in, where that is an element type.
+    // States have the type dtype<T>::sum if that is an element type, else T.
     template <class T>
     static auto state_type() {
         if constexpr (element<typename dtype<T>::sum>) {
@@ -205,7 +210,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
     using S = typename decltype(state_type<T>())::type;
     Update update{};
     Dims dims = g.parameter->spec().dims;
-    Dims rows_of_none = dims;  // a parameter of no rows: what the optimizer refuses for it, it refuses for all
+    Dims rows_of_none = dims;  // running the operator on zero rows only checks its options
     rows_of_none[0] = 0;
     if constexpr (requires { O::one_state_per_row; }) dims = {dims[0]};
     Dims states_of_none = dims;
@@ -270,7 +275,7 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
     return kernel_of<Op, Device, T, std::enable_if_t<(state >= 0), S>..., T>::value;
 }
 
-/// That of the host.
+/// The optimizer for nets on the host.
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)

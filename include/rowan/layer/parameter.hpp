@@ -1,4 +1,4 @@
-// rowan/layer/parameter.hpp: layer::parameter, a variable that training changes, and how it begins.
+// rowan/layer/parameter.hpp: layer::parameter, a trainable variable, and its initialization.
 #pragma once
 
 #include <rowan/detail/random.hpp>
@@ -15,7 +15,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Of the scopes around the default scope: what is there belongs to all steps of a recurrent layer.
+/// The outermost scope that encloses the default scope: all steps of a recurrent layer share its variables.
 Scope& outermost_scope();
 
 void check_known(Dims const& dims);
@@ -24,18 +24,18 @@ void check_known(Dims const& dims);
 
 namespace rowan::inline v0::layer {
 
-/// The first value of a parameter: element i of one with this seed is low + (high - low) · uniform(seed, i).
+/// Uniform initialization of a parameter: element i is low + (high - low) · uniform(seed, i), uniform being in [0, 1).
 struct Uniform {
-    double low = 0;   ///< the least
-    double high = 0;  ///< the bound of the greatest
+    double low = 0;   ///< lower bound
+    double high = 0;  ///< upper bound
 };
 
-/// All elements alike.
+/// Initializes all elements to `value`.
 /// errors   none
 /// cost     none
 inline Uniform constant(double value) { return {value, value}; }
 
-/// Glorot and Bengio 2010: ±√(6 / (inputs + outputs)).
+/// Uniform within ±√(6 / (inputs + outputs)) (Glorot and Bengio 2010).
 /// errors   none
 /// cost     none
 inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
@@ -43,9 +43,9 @@ inline Uniform xavier(std::int64_t inputs, std::int64_t outputs) {
     return {-bound, bound};
 }
 
-/// First values of a parameter of these dims, made on the host.
+/// Sets the dims and the initialization of a parameter. The initial values are computed on the host.
 /// errors   ShapeError if a dim is UNK
-/// cost     none yet: one write of the elements when training begins, and a copy to a device
+/// cost     O(1); when training begins, one write of the elements, and on a device one copy to it
 template <class T, class Device = Cpu>
 void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     rowan::detail::check_known(dims);
@@ -66,10 +66,10 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     };
 }
 
-/// A parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is made when training begins, from a
-/// seed that follows from its place in the net.
+/// Creates a parameter in the outermost scope, so that all steps of a recurrent layer share it. Its value is
+/// initialized when training begins, with a seed derived from its position in the net.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope has that name already
+/// errors   ShapeError if a dim is UNK; GraphError if the outermost scope already has that name
 /// cost     as begin_with
 template <class T, class Device = Cpu>
 Var<T, Device> parameter(Dims const& dims, Uniform const& first, std::string const& name = "") {

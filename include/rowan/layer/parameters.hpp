@@ -1,4 +1,4 @@
-// rowan/layer/parameters.hpp: Parameters, what training gives: the values of parameters and of what the optimizer keeps, by name.
+// rowan/layer/parameters.hpp: Parameters, the values of trained parameters and optimizer states by name.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -13,38 +13,39 @@
 
 namespace rowan::inline v0 {
 
-/// Values by the names of variables. Those of an optimizer's states have an @ in their name.
+/// Values by variable name. The names of optimizer states contain an @.
 class Parameters {
 public:
-    /// errors   GraphError if there is none of that name; TypeError if its elements are no T
+    /// Returns the tensor of that name.
+    /// errors   GraphError if there is no such name; TypeError if the value is not a tensor of T on Device
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
         return find(name).get<LoDTensor<T, Device>>().value();
     }
 
-    /// The value of that name, of any kind.
-    /// errors   GraphError if there is none of that name
+    /// Returns the value of that name, of any kind.
+    /// errors   GraphError if there is no such name
     /// cost     O(log variables)
     Value const& find(std::string_view name) const;
-    bool contains(std::string_view name) const { return values_.contains(name); }  ///< is there one of that name?
+    bool contains(std::string_view name) const { return values_.contains(name); }  ///< whether there is such a name
 
-    /// Gives that name a value, in the place of the one that it had.
+    /// Sets or replaces the value of that name.
     /// errors   std::bad_alloc
     /// cost     O(log variables)
     void set(std::string name, Value value);
 
-    /// Aliases: the same elements, which training goes on to change.
+    /// Returns aliases of all values: they share the elements, so further training changes them.
     /// errors   TypeError if a value cannot be shared
     /// cost     O(variables)
     Parameters share() const;
 
-    /// In the order of the names.
+    /// Iterates in the order of the names.
     auto begin() const { return values_.begin(); }
     auto end() const { return values_.end(); }
     std::size_t size() const noexcept { return values_.size(); }
 
-    std::int64_t steps = 0;  ///< how many batches they have been trained with
+    std::int64_t steps = 0;  ///< number of batches trained
 
 private:
     std::map<std::string, Value, std::less<>> values_;

@@ -1,4 +1,4 @@
-// rowan/layer/rnn.hpp: layer::rnn, a step of layers run over the steps of sequences.
+// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
@@ -23,37 +23,37 @@
 
 namespace rowan::inline v0::layer {
 
-/// A variable of any element type.
+/// A reference to a variable of any element type, or to none.
 class AnyVar {
 public:
-    AnyVar() = default;  ///< none
-    /// That variable.
+    AnyVar() = default;  ///< no variable
+    /// Refers to `v`.
     explicit AnyVar(Variable& v) : variable_(&v) {}
-    /// That of a layer.
+    /// Refers to the variable of `v`.
     template <class T, class Device>
     AnyVar(Var<T, Device> const& v) : variable_(&*v) {}
-    Variable* get() const noexcept { return variable_; }  ///< nullptr for none
+    Variable* get() const noexcept { return variable_; }  ///< nullptr if there is none
 
 private:
     Variable* variable_ = nullptr;
 };
 
-/// The state of a recurrent layer: zeros of a size before the first step, or a row for each sequence, such as the last state of another
-/// layer: `Memory{.size = 64}`, `Memory{.like = last}`.
+/// A state of a recurrent layer. It is initialized with zeros of a given width, `Memory{.size = 64}`, or with one row
+/// for each sequence, such as the last state of another layer, `Memory{.like = last}`.
 struct Memory {
-    std::int64_t size = 0;  ///< of the state, which begins as zeros
-    AnyVar like = {};       ///< what the state begins with, if given
+    std::int64_t size = 0;  ///< width of a state that is initialized with zeros
+    AnyVar like = {};       ///< initial state, if given
 };
 
 /// One state, or a list of states.
 template <class T, class Device>
 class States {
 public:
-    /// A single one.
+    /// One state.
     States(Var<T, Device> state) : all_{state} {}
-    /// Several.
+    /// Several states.
     States(std::vector<Var<T, Device>> states) : all_(std::move(states)) {}
-    /// Several, in braces.
+    /// Several states, in braces.
     States(std::initializer_list<Var<T, Device>> states) : all_(states) {}
     std::vector<Var<T, Device>> const& all() const noexcept { return all_; }  ///< in the order of the memories
 
@@ -61,44 +61,45 @@ private:
     std::vector<Var<T, Device>> all_;
 };
 
-/// What a step makes: a row of the result, and the state for the next step, or a list of them, one for each memory.
+/// The result of a step: its output, and the state for the next step or a list of states, one for each memory.
 template <class T, class Device>
 struct Step {
-    Var<T, Device> output;                           ///< a row of the result
-    std::type_identity_t<States<T, Device>> memory;  ///< what the next step is given
+    Var<T, Device> output;                           ///< output of this step, one row for each sequence
+    std::type_identity_t<States<T, Device>> memory;  ///< state for the next step
 };
 template <class T, class Device>
 Step(Var<T, Device>, std::type_identity_t<States<T, Device>>) -> Step<T, Device>;
 
-/// What a recurrent layer gives: a row for each row of its input, with the input's levels, and for each sequence the state after its end.
+/// The result of a recurrent layer: one row for each row of the input, with the input's levels, and the last state of
+/// each sequence.
 template <class T, class Device>
 struct Recurrence {
-    Var<T, Device> output;  ///< a row for each row of the input
-    Var<T, Device> last;    ///< the state of each sequence after its end
+    Var<T, Device> output;  ///< one row for each row of the input
+    Var<T, Device> last;    ///< state of each sequence after its last step
 };
 
-/// The same with a state for each of several memories.
+/// The same with one last state for each of several memories.
 template <class T, class Device>
 struct Recurrences {
-    Var<T, Device> output;             ///< a row for each row of the input
-    std::vector<Var<T, Device>> last;  ///< for each memory the state of each sequence after its end
+    Var<T, Device> output;             ///< one row for each row of the input
+    std::vector<Var<T, Device>> last;  ///< for each memory, the state of each sequence after its last step
 };
 
-/// How a recurrent layer walks through sequences.
+/// How a recurrent layer iterates over sequences.
 struct RnnOptions {
-    bool reverse = false;       ///< from the ends of the sequences to their beginnings
-    std::ptrdiff_t level = -1;  ///< the level whose sequences are walked through; negative ones count from the last
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
+    std::ptrdiff_t level = -1;  ///< level whose sequences are iterated over; negative values count from the last
 };
 
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
 
-/// Of the states and the results: the type of x where that has fractions, else float, unless it is named.
+/// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
 template <class State, class T>
 using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
 
-/// `step(x_t, states)` is called once, to learn what a step is.
+/// Calls `step(x_t, states)` once, to build the net of a step.
 template <class R, class T, class Device, class F>
 layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
                                          layer::RnnOptions const& options, F const& step) {
@@ -187,25 +188,28 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
 
 namespace rowan::inline v0::layer {
 
-/// Runs `step(x_t, before)` for every step of the sequences of x, longest sequences first, so that no time is spent on padding, and gives
-/// outputs in the order of the input. What of a step needs only x, or is not needed by the next one, is computed for all steps at once,
-/// and so are the gradients of its weights; the gradient of a table that is looked up in the step stays row-sparse.
+/// Runs `step(x_t, before)` for every step of the sequences of x and returns the outputs in the order of the input.
+/// `step` is called once, to build the net of a step. Sequences are processed without padding, sorted by decreasing
+/// length. Row-wise operators that depend only on x, or that the next step does not depend on, run once for all steps,
+/// and so do the gradients of their weights; the gradient of a table that is looked up in the step stays row-sparse.
 ///
 ///     auto [h, last] = layer::rnn_with_last(x, layer::Memory{.size = 64}, [&](auto x_t, auto before) {
 ///         auto now = layer::gru_unit(x_t, before, {.size = 64});
 ///         return layer::Step{now, now};
 ///     });
 ///
-/// A step of a level above the last one has sequences of the levels below, which it may pool, or walk through with a layer of its own.
-/// Batches of 64 sequences and more are cut into parts of at least 32, which threads run at the same time; the parts, and so the bits, do
-/// not depend on how many threads there are. A step with an operator that sees all sequences at once, such as dropout or sum_rows, runs
-/// in one part.
+/// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
+/// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
+/// 32, which run in parallel on the host; the parts, and so the bits of the result, do not depend on the number of
+/// threads. A step with an operator that needs all sequences at once, such as dropout or sum_rows, runs as one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
-/// errors   ShapeError if x has no levels, a first state is no matrix, or the states after a step are not as many or have another shape;
-///          ValueError if there is no such level, or a memory has no size or both a size and a first state; TypeError if a first state has
-///          elements of another type
-/// cost     that of the step's operators, some of them once for all steps; a net of steady shape allocates nothing. For the gradient
-///          the states of all steps are kept
+/// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
+///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
+///          ValueError if there is no such level, or a memory has no size or both a size and an initial state;
+///          TypeError if the element type of an initial state differs from that of the states; when the net runs,
+///          ShapeError if an initial state does not have one row for each sequence
+/// cost     that of the step's operators, some of which run once for all steps; no allocation while the shapes do not
+///          change; the states of all steps are kept for the gradient
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, Memory const& memory, F const& step, RnnOptions const& options = {}) {
     using R = rowan::detail::state_t<State, T>;
@@ -218,15 +222,15 @@ auto rnn_with_last(Var<T, Device> const& x, std::int64_t size, F const& step, Rn
     return rnn_with_last<State>(x, Memory{.size = size}, step, options);
 }
 
-/// The same with several memories: `step(x_t, states)` is given a list of the states, and makes `layer::Step{output, {state, ...}}`.
+/// The same with several memories: `step(x_t, states)` takes a list of states and returns
+/// `layer::Step{output, {state, ...}}`.
 template <class State = void, class T, class Device, class F>
 auto rnn_with_last(Var<T, Device> const& x, std::vector<Memory> const& memories, F const& step,
                    RnnOptions const& options = {}) {
     return rowan::detail::recurrence<rowan::detail::state_t<State, T>>(x, memories, options, step);
 }
 
-/// The outputs alone.
-/// As rnn_with_last.
+/// Returns the outputs alone, as rnn_with_last.
 template <class State = void, class T, class Device, class M, class F>
 requires std::constructible_from<std::vector<Memory>, M> || std::convertible_to<M, Memory> || std::integral<M>
 auto rnn(Var<T, Device> const& x, M const& memory, F const& step, RnnOptions const& options = {}) {

@@ -1,4 +1,4 @@
-// rowan/layer/rnn_program.hpp: layer::rnn as the design documents write it, whose step is an expression of a memory and the input.
+// rowan/layer/rnn_program.hpp: layer::rnn in the form of Paddle's design documents, with an expression as the step.
 #pragma once
 
 #include <rowan/layer/detail/step_program.hpp>
@@ -11,25 +11,25 @@
 
 namespace rowan::inline v0::layer {
 
-/// A memory of a step. Its width follows from what is added to it, its first state is zeros; after the recurrent layer was made it is the
-/// state of each sequence after its last step, [sequences, width].
+/// Creates a memory of a step. Its width is inferred from what is added to it, and its initial state is zeros. Once the
+/// recurrent layer is created, it holds the state of each sequence after its last step, [sequences, width].
 /// shapes   [sequences, width]
 /// errors   none
-/// cost     a variable in the net
+/// cost     one variable in the net
 template <class T = float, class Device = Cpu>
 Var<T, Device> tensor() {
     return Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK})));
 }
 
-/// Within a step: the memory plus x, which the memory is in the next step.
+/// Within a step, returns memory + x, which is also the memory's value in the next step.
 /// shapes   memory and x [n, width] -> [n, width]
-/// errors   ShapeError if widths differ, where they are known
+/// errors   ShapeError if the widths are known and differ
 /// cost     one read of both and one write of the sum
 template <class T, class Device>
 Var<T, Device> add_to(Var<T, Device> const& memory, Var<T, Device> const& x) {
     return apply<rowan::detail::add_to_op>({}, memory, x);
 }
-/// nullptr stands for the step's input.
+/// The same; nullptr stands for the step's input.
 /// shapes   memory [n, width] -> [n, width]
 /// errors   as above
 /// cost     as above
@@ -38,26 +38,28 @@ Var<T, Device> add_to(Var<T, Device> const& memory, std::nullptr_t) {
     return add_to(memory, Var<T, Device>(default_scope().new_var("", tensor_spec<T>({UNK, UNK}), Role::step_input)));
 }
 
-/// The parts of layer::rnn as an expression.
+/// A recurrent layer whose step is given as an expression.
 template <class T = float, class Device = Cpu>
 struct RnnProgram {
-    Var<T, Device> input;       ///< with levels of sequences
-    Var<T, Device> step_net;    ///< a row for a row of the input
-    bool concat_output = true;  ///< give the rows of all steps, and not only those of the last ones
-    bool reverse = false;       ///< from the ends of the sequences to their beginnings
+    Var<T, Device> input;       ///< input with levels of sequences
+    Var<T, Device> step_net;    ///< output of a step, one row for each row of the step's input
+    bool concat_output = true;  ///< return the rows of all steps, else those of the last steps only
+    bool reverse = false;       ///< iterate from the ends of the sequences to their beginnings
 };
 
-/// A recurrent layer whose step is what lies between its memories and `step_net`:
+/// A recurrent layer whose step consists of the operators that compute `step_net` from the memories and the step's
+/// input, nullptr:
 ///
 ///     auto memory = layer::tensor();
 ///     auto out = layer::rnn({.input = layer::fc(x, {.output_size = 100}),
 ///                            .step_net = layer::fc(layer::add_to(memory, nullptr), {.output_size = 100})});
 ///
 /// shapes   input [n, width] with levels -> [n, ...] with the same levels, or [sequences, ...] without concat_output
-/// errors   those of the other form; GraphError if step_net depends neither on the input nor on a memory, holds a recurrent layer, or a
-///          memory that nothing is added to, or one of another layer
+/// errors   as rnn_with_last; ShapeError if the width of a memory cannot be inferred; GraphError if step_net depends
+///          neither on the step's input nor on a memory, contains a recurrent layer, a memory that nothing or more than
+///          one value is added to, or a memory of another layer
 /// cost     as rnn_with_last
-template <class T = float, class Device = Cpu>  // braces are a program of floats
+template <class T = float, class Device = Cpu>  // the defaults are for a braced argument
 Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
     rowan::detail::StepProgram const step(*program.step_net);
     spec::has_levels("layer::rnn: input", program.input->spec());

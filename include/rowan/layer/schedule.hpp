@@ -1,4 +1,4 @@
-// rowan/layer/schedule.hpp: layer::Schedule, how the learning rate changes while a net is trained, and those that there are.
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -9,7 +9,8 @@
 
 namespace rowan::inline v0::layer {
 
-/// What the learning rate of every optimizer is multiplied by in a step, the first being step 0. Steps of a resumed training go on.
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
 ///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
 using Schedule = std::function<double(std::int64_t step)>;
 
@@ -17,64 +18,66 @@ using Schedule = std::function<double(std::int64_t step)>;
 
 namespace rowan::inline v0::detail {
 
-/// Which part of so many steps has been made.
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
 double part_of_steps(std::int64_t step, std::int64_t steps);
 
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
-// Those below throw a ValueError when they are called with a number of steps less than 1. Powers and cosines are those of the C library.
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
 
-/// factor
+/// A constant factor.
 struct ConstantRate {
-    double factor = 1;  ///< of every step
+    double factor = 1;  ///< returned for every step
 
-    double operator()(std::int64_t) const { return factor; }  ///< the same in every step
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
 };
 
-/// rate^(step / steps): `rate` after so many steps.
+/// rate^(step / steps): decays to `rate` after `steps` steps.
 struct ExponentialDecay {
-    double rate = 0.96;         ///< after so many steps
-    std::int64_t steps = 1000;  ///< how many
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
     double operator()(std::int64_t step) const;
 };
 
-/// rate^⌊step / steps⌋: `rate` times what it was, after every so many steps.
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
 struct StepDecay {
-    double rate = 0.1;          ///< after so many steps
-    std::int64_t steps = 1000;  ///< how many
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(log(step / steps))
     double operator()(std::int64_t step) const;
 };
 
-/// From 1 down to `least` along half a cosine, and `least` after so many steps (Loshchilov and Hutter 2017, without restarts).
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
 struct CosineDecay {
-    std::int64_t steps = 1000;  ///< from the first step to `least`
-    double least = 0;           ///< from there on
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1
     /// cost     O(1)
     double operator()(std::int64_t step) const;
 };
 
-/// Evenly up to what `then` begins with, which the last of so many steps has: step 0 has 1 / steps of it. Then `then`, counted from 0 on.
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
 ///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
 struct Warmup {
-    std::int64_t steps = 1000;       ///< until `then` begins
-    Schedule then = ConstantRate{};  ///< what comes after it
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
 
-    /// Of a step, from 0 on.
+    /// Returns the factor of a step, counted from 0.
     /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), and what `then` costs
+    /// cost     O(1), plus that of `then`
     double operator()(std::int64_t step) const;
 };
 

@@ -1,4 +1,4 @@
-// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated as often as sequences are long.
+// rowan/layer/sequence_expand.hpp: layer::sequence_expand, rows repeated by the lengths of sequences.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -6,11 +6,14 @@
 
 namespace rowan::inline v0::layer {
 
-/// Row k of x, or where x has levels its sequence k, as often as sequence k of y is long; y gives its levels alone.
+/// Repeats row k of x, or sequence k if x has levels, once for each element of sequence k of y. Only the levels of y
+/// are used.
 ///     auto context = layer::sequence_expand(last, words);      // a row for each sentence -> a row for each word
-/// Of y there is no gradient: if it depended on a parameter, training would refuse the net. Take what is fed, such as ids.
-/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has none
-/// errors   ShapeError if y has no levels; when the net runs, ShapeError if x has another number of rows or sequences
+/// y has no gradient: train throws a GraphError if y depends on a parameter. Use a fed variable, such as the ids.
+/// shapes   x [sequences, ...], y [n, ...] with levels -> [rows, ...], with the levels of x, or one level if it has
+///          none
+/// errors   ShapeError if y has no levels; when the net runs, ShapeError if the number of rows or sequences of x
+///          differs from the number of sequences of y
 /// cost     as rowan::sequence_expand, when the net runs
 template <class T, class U, class Device>
 Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,

@@ -7,7 +7,7 @@
 namespace rowan::inline v0::layer {
 
 /// The sum, mean, … of the rows of each sequence, as rowan::sequence_pool.
-/// shapes   x [n, ...] with levels -> [sequences, ...], a level less
+/// shapes   x [n, ...] with levels -> [sequences, ...], with one level less
 /// errors   ShapeError if x has no levels; when the net runs, as rowan::sequence_pool
 /// cost     as rowan::sequence_pool, when the net runs
 template <class T, class Device>

@@ -1,4 +1,4 @@
-// rowan/layer/split.hpp: layer::split, a value cut along one axis.
+// rowan/layer/split.hpp: layer::split, the parts of a value along an axis.
 #pragma once
 
 #include <rowan/layer/var.hpp>
@@ -10,11 +10,12 @@
 
 namespace rowan::inline v0::layer {
 
-/// Parts along an axis, part k with sections[k] of its dim; axis -1 is the last one.
-///     auto const parts = layer::split(x, {2, 3}, 1);      // of x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
-/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, but along axis 0 without
-/// errors   ValueError if there is no such axis; ShapeError if a section is negative, or they do not add up to the dim: where that is not
-///          known, when the net runs
+/// Splits x along an axis; the dim of part k along it is sections[k]. A negative axis counts from the end.
+///     auto const parts = layer::split(x, {2, 3}, 1);      // for x [n, 5]: parts[0] is [n, 2], parts[1] is [n, 3]
+/// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k; with the levels of x, or without levels
+///          along axis 0
+/// errors   ValueError if there is no such axis; ShapeError if a section is negative or the sections do not add up to
+///          the dim (when the net runs, if the dim is unknown before)
 /// cost     as rowan::split, when the net runs
 template <class T, class Device>
 std::vector<Var<T, Device>> split(Var<T, Device> const& x, std::vector<std::int64_t> sections, std::int64_t axis = 0) {

@@ -6,7 +6,7 @@
 
 namespace rowan::inline v0::layer {
 
-/// The sum of all rows of a batch, see rowan::sum_rows; of those of each sequence see layer::sequence_pool.
+/// The sum of all rows of a batch, see rowan::sum_rows. For the sum of each sequence, see layer::sequence_pool.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
 /// cost     as rowan::sum_rows, when the net runs

@@ -1,4 +1,4 @@
-// rowan/layer/train.hpp: train, parameters from batches.
+// rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 #pragma once
 
 #include <rowan/graph/backward.hpp>
@@ -26,46 +26,48 @@
 
 namespace rowan::inline v0 {
 
-/// What a callback hears of a batch.
+/// The report on one batch, passed to on_batch.
 struct BatchReport {
-    std::int64_t epoch;  ///< from 0 on
-    std::int64_t batch;  ///< of the epoch, from 0 on
-    double cost;         ///< its value
+    std::int64_t epoch;  ///< counted from 0
+    std::int64_t batch;  ///< within the epoch, counted from 0
+    double cost;         ///< cost of the batch
 };
 
-/// Of a net on a device.
+/// The settings of train for a net on a device.
 template <class Device>
 struct TrainOptionsOn {
-    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< Sgd{} unless given
-    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< other ones for parameters of these names
-    layer::GradientClipOn<Device> clip = {};  ///< what gradients are limited to: layer::ClipByGlobalNorm{.max_norm = 1}
-    layer::Schedule schedule = {};            ///< how learning rates change: layer::CosineDecay{.steps = 10'000}
-    std::int64_t epochs = 1;                  ///< how often the reader is asked for batches
-    bool progress = false;                    ///< a line on the standard error output for every epoch
-    std::uint64_t seed = 0;                   ///< of the first values of parameters, and of dropout
-    Device exec = {};                         ///< how many threads, or which stream
+    std::optional<layer::OptimizerOn<Device>> optimizer = {};           ///< default Sgd{}
+    std::map<std::string, layer::OptimizerOn<Device>> optimizers = {};  ///< optimizers for single parameters, by name
+    layer::GradientClipOn<Device> clip = {};  ///< gradient clipping, e.g. layer::ClipByGlobalNorm{.max_norm = 1}
+    layer::Schedule schedule = {};            ///< learning-rate schedule, e.g. layer::CosineDecay{.steps = 10'000}
+    std::int64_t epochs = 1;                  ///< number of epochs; each calls the reader once
+    bool progress = false;                    ///< print a line to standard error for every epoch
+    std::uint64_t seed = 0;                   ///< for the initialization of parameters and for dropout
+    Device exec = {};                         ///< number of threads, or the stream
     std::function<void(BatchReport const&)> on_batch = {};                     ///< called after every batch
     std::function<void(std::int64_t epoch, Parameters const&)> on_epoch = {};  ///< called after every epoch
-    Parameters const* resume = nullptr;  ///< what an earlier training gave: go on from there
+    Parameters const* resume = nullptr;  ///< result of an earlier training to continue from
 };
-/// Of a net on the host.
+/// The settings of train for a net on the host.
 using TrainOptions = TrainOptionsOn<Cpu>;
 
-/// Changes the parameters that `cost` depends on, batch by batch, so that it becomes less, and returns them.
+/// Minimizes `cost`, batch by batch, over the parameters that it depends on, and returns them.
 ///
 ///     auto parameters = train(cost, reader, {.optimizer = layer::AdaGrad{.learning_rate = 0.05f}, .epochs = 3});
 ///
-/// `reader` is called with the number of each epoch, from 0 on, and returns a range of Feeds. On a device every batch is waited for
-/// once, for its cost; bad ids are found then. What is returned is in the device's memory.
+/// `reader` is called with the number of each epoch, counted from 0, and returns a range of Feeds. On a device, each
+/// batch synchronizes once, to read its cost; bad ids are reported then. The returned parameters are in device memory.
 /// shapes   cost [1]
-/// errors   GraphError if cost does not depend on a parameter, a net has a cycle, options.optimizers names no parameter, there is a
-///          schedule for an optimizer without a learning rate, or a batch does not bring a variable or brings one that no layer::data has
-///          declared;
-///          TypeError if a parameter or its gradient has elements that no optimizer or clip is for; TypeError and ShapeError if a batch
-///          brings another element type, rank, dim or number of levels than declared, or no rows; ShapeError if the cost is not one
-///          number; ValueError if the cost of a batch or the schedule's factor is not finite, or an optimizer refuses one of its options.
-///          The parameters are then as they were before that batch, all of them, and stay with the variables
-/// cost     of a batch, what its operators cost. What training adds to the net goes when it ends
+/// errors   GraphError if cost does not depend on a parameter, an operator between them has no gradient, the net has a
+///          cycle, options.optimizers contains a name that is not a parameter, a schedule is given for an optimizer
+///          without a learning rate, options.resume lacks a parameter, or a batch lacks a variable or contains a name
+///          that no layer::data declared; TypeError if the optimizer or options.clip does not support the element type
+///          of a parameter or its gradient; TypeError or ShapeError if the element type, rank, a dim or the number of
+///          levels of a value in a batch or in options.resume differs from the variable's; ShapeError if a batch has no
+///          rows or the cost is not one number; ValueError if the cost of a batch or the schedule's factor is not
+///          finite, or an optimizer rejects an option. On error, all parameters have the values from before that batch,
+///          and the variables keep them
+/// cost     for each batch, that of its operators; what train adds to the net is removed when it ends
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {

@@ -1,4 +1,4 @@
-// rowan/layer/var.hpp: Var, what layers take and give: a variable of the net whose element type is known.
+// rowan/layer/var.hpp: Var, the input and result type of layers: a variable with a known element type.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -13,7 +13,7 @@
 /// Layers: functions that add operators and parameters to a net.
 namespace rowan::inline v0::layer {
 
-/// A variable of a scope. A copy is the same variable.
+/// A reference to a variable of a scope. Copies refer to the same variable.
 template <class T, class Device = Cpu>
 class Var {
     static_assert(detail::is_element<T>(), "rowan::layer::Var<T>: specialize rowan::dtype<T> for this element type");
@@ -21,22 +21,23 @@ class Var {
 public:
     using value_type = T;
 
-    /// The layer that a variable is.
+    /// Refers to `variable`, which must have elements of T.
     explicit Var(Variable& variable) : variable_(&variable) {}
 
-    Variable& operator*() const noexcept { return *variable_; }  ///< its variable
-    Variable* operator->() const noexcept { return variable_; }  ///< its variable
+    Variable& operator*() const noexcept { return *variable_; }  ///< the variable
+    Variable* operator->() const noexcept { return variable_; }  ///< the variable
 
 private:
     Variable* variable_;
 };
 
-/// Adds an operator, one of rowan's or the user's own, to the default scope: its first result.
+/// Adds an operator, built-in or user-defined, to the default scope and returns its first result.
 ///     auto y = layer::apply<my_op>({.slope = 0.1}, x);
-/// Making a layer adds to a net and computes nothing; what dims tell is refused then, and where they are not known when the net runs.
-/// shapes   those of the operator
-/// errors   what the operator's infer says of inputs that do not fit
-/// cost     an operator in the net; when that runs, what its `run` costs
+/// A layer function adds to the net and computes nothing. It checks the dims that are known; the others are checked
+/// when the net runs.
+/// shapes   as the operator
+/// errors   what the operator's `infer` throws for inputs that do not match
+/// cost     one operator in the net; when the net runs, that of the operator's `run`
 template <class Op, class Device, class... T>
 auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
     namespace d = rowan::detail;
@@ -48,7 +49,7 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
         return Var<R, Device>(*default_scope().new_op<Op, Device, In...>({&*in...}, std::move(attributes)).outputs[0]);
     };
     if constexpr (Op::inputs::size == 1 && d::is_variadic<Op, Device, First>) {
-        return add(d::type_list<First>{});  // of any number of inputs
+        return add(d::type_list<First>{});  // variadic
     } else {
         return add(d::type_list<T...>{});
     }

@@ -1,4 +1,4 @@
-// rowan/layer/while_loop.hpp: layer::while_loop, layers that are run as long as a condition holds.
+// rowan/layer/while_loop.hpp: layer::while_loop, layers that run repeatedly while a condition is true.
 #pragma once
 
 #include <rowan/graph/detail/device_values.hpp>
@@ -22,7 +22,7 @@ namespace rowan::inline v0::layer {
 
 /// The settings of layer::while_loop.
 struct WhileOptions {
-    std::int64_t max_iterations = 0;  ///< more of them are an error; 0: any number
+    std::int64_t max_iterations = 0;  ///< running more iterations is an error; 0: no limit
 };
 
 }  // namespace rowan::inline v0::layer
@@ -42,7 +42,7 @@ struct loop_state<layer::Var<T, Device>> {
 template <class T, class Device>
 struct loop_state<layer::Array<T, Device>> : loop_state<layer::Var<T, Device>> {};
 
-/// Of gradients: that of the first state that has fractions, else float.
+/// The element type of gradients: that of the first state with a non-integer type, else float.
 template <class... T>
 struct gradient_element {
     using type = float;
@@ -55,11 +55,11 @@ struct gradient_element<T, More...> {
 
 void check_state(std::size_t k, VarSpec const& after, VarSpec const& before);
 
-/// A loop with these first states. An iteration's states are variables of its own scope.
+/// Creates a loop with these initial states. The states of an iteration are variables of the loop's own scope.
 std::shared_ptr<WhileBlock> begin_loop(Scope& outside, std::span<Variable* const> first,
                                        layer::WhileOptions const& options);
 
-/// Adds the loop, whose condition and states after an iteration are there now. Gradients have elements of R.
+/// Adds the loop, once its condition and the states after an iteration are set. Gradients have elements of R.
 template <class R, class Device>
 Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, std::span<Variable* const> first) {
     auto& net = block->net;
@@ -83,23 +83,27 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
 
 namespace rowan::inline v0::layer {
 
-/// Runs `body` as long as `condition` holds, both of which are called once, with the states, to learn what an iteration is: the states
-/// after the last iteration. A state is a Var or an Array. The gradient flows through all iterations, and that of a table that is looked up
-/// in one stays row-sparse.
+/// Runs `body` while `condition` is true and returns the states after the last iteration. Both are called once, with
+/// the states, to build the net of an iteration. A state is a Var or an Array. Gradients flow through all iterations;
+/// the gradient of a table that is looked up in an iteration stays row-sparse.
 ///
 ///     auto [i, x] = layer::while_loop(
 ///         std::tuple(layer::full<std::int64_t>({1}, 0), x0),
 ///         [](auto i, auto) { return layer::less(i, 10); },
-///         [&](auto i, auto x) { return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8}))); });
+///         [&](auto i, auto x) {
+///             return std::tuple(layer::scale(i, 1, 1), layer::tanh(layer::fc(x, {.output_size = 8})));
+///         });
 ///
-/// The body gives a tuple of as many states of the same types; a single one may stand alone. Parameters that are made in it belong to all
-/// iterations. Gradients are of the element type of the first state that has fractions, as those of the other ones must be. Dropout has one
-/// mask for all iterations. Within the step of a recurrent layer a loop sees all sequences at once: it makes no state of the step.
-/// shapes   those of the states; the condition is [1]
-/// errors   ShapeError or TypeError if a state after an iteration does not fit the one before; ValueError if options.max_iterations is
-///          negative; when the net runs, ValueError after so many, and ShapeError if the condition has not one element
-/// cost     those of the layers of an iteration, and on a device a wait for each condition; a gradient keeps what it
-///          needs of every iteration; without one, memory does not grow with their number
+/// The body returns a tuple with as many states, of the same types; a single state needs no tuple. All iterations share
+/// the parameters created in it. Gradients have the element type of the first state with a non-integer type; every
+/// other state that needs a gradient must have the same type. Dropout has the same mask in all iterations. Within the
+/// step of a recurrent layer, a loop runs on all sequences at once, so its result cannot be a state of the step.
+/// shapes   as the states; the condition is [1]
+/// errors   ShapeError or TypeError if a state after an iteration does not match the one before it; ValueError if
+///          options.max_iterations is negative; when the net runs, ValueError if the loop exceeds
+///          options.max_iterations, ShapeError if the condition does not have exactly one element
+/// cost     that of the layers of every iteration; on a device, a synchronization for each condition; the values of
+///          every iteration are kept if there is a gradient, else memory does not grow with the number of iterations
 template <class Condition, class Body, class... State>
 std::tuple<State...> while_loop(std::tuple<State...> const& first, Condition const& condition, Body const& body,
                                 WhileOptions const& options = {}) {

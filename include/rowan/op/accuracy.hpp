@@ -1,4 +1,4 @@
-// rowan/op/accuracy.hpp: accuracy, how many rows have their largest number where the label is.
+// rowan/op/accuracy.hpp: accuracy, the fraction of rows whose largest element is at the label.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -18,7 +18,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is number k the largest of n, and the first of those that are? A NaN is neither larger nor smaller, so none is.
+/// Whether element k is the first maximum of n elements; false if any element is NaN.
 template <class S, class T>
 bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     auto const most = load<S>(x + k);
@@ -28,7 +28,7 @@ bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     return yes;
 }
 
-/// How a device finds the share of the rows of a matrix that are right. That of Thrust devices stands in rowan/thrust/op/accuracy.hpp.
+/// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
 template <class D>
 struct CorrectShare;
 
@@ -51,10 +51,10 @@ struct CorrectShare<Cpu> {
 
 }  // namespace detail
 
-/// The share of rows of x whose largest number, of equal ones the first, is where the label is; 0 if there are no rows. A row with a NaN
-/// is wrong.
+/// The fraction of the rows of x whose argmax equals the label; ties go to the first of equal elements. 0 if x has no
+/// rows. A row that contains a NaN counts as wrong.
 /// shapes   x [n, classes], label [n] of int32 or int64 -> [1]
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     at most one read of x
 template <class T, id_type I, device D>
 Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label) {

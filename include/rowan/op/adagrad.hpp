@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See adagrad: one operator for dense and row-sparse gradients.
+/// See adagrad; the gradient may be dense or row-sparse.
 struct adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
     static constexpr std::string_view name = "adagrad";
 

@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See adam: one operator for dense and row-sparse gradients.
+/// See adam; the gradient may be dense or row-sparse.
 struct adam_op : detail::optimizer_op<AdamOptions, slot::moment, slot::moment2> {
     static constexpr std::string_view name = "adam";
 

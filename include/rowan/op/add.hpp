@@ -28,7 +28,7 @@ struct add_formula {
 
 }  // namespace detail
 
-/// x + y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x + y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -43,7 +43,8 @@ Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
     return add(Device{}, x, y);
 }
 
-/// Two tensors, two SelectedRows, or one of each: a sum is dense if one of the two is. Both get the gradient as it is.
+/// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
+/// both inputs is an alias of the gradient of the result.
 struct add_op {
     static constexpr std::string_view name = "add";
     using inputs = slots<slot::x, slot::y>;

@@ -1,4 +1,4 @@
-// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's own operators.
+// rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
 #pragma once
 
 #include <rowan/op/accuracy.hpp>
@@ -43,7 +43,8 @@
 
 namespace rowan::inline v0 {
 
-/// All operators of rowan but those that are templates of an element type (cast_op<To>, full_op<T>): `builtin_ops::with<...>` adds them.
+/// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
+/// adds them.
 using builtin_ops =
     registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
              clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,

@@ -1,4 +1,4 @@
-// rowan/op/cast.hpp: cast, the elements of a tensor in another type.
+// rowan/op/cast.hpp: cast, a tensor converted to another element type.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -27,22 +27,22 @@ struct cast_family {
     static constexpr std::string_view name = "cast_";
 };
 
-/// Can numbers of one sum be made of those of the other?
+/// Whether dtype<To>::sum is constructible from dtype<From>::sum.
 template <class To, class From>
 concept castable = std::constructible_from<sum_t<To>, sum_t<From>>;
 
-/// Elements with fractions whose whole part To may not hold.
+/// Whether a cast from From to To truncates floating-point numbers to integers, where they may be out of range.
 template <class To, class From>
 inline constexpr bool cast_may_fail =
     std::integral<sum_t<To>>&& std::floating_point<sum_t<From>> && !std::same_as<To, bool>;
 
-/// The least number of an integer type, and the power of two after the greatest one, as fractions.
+/// The least value of an integer type I and the power of two above its greatest value, converted to S.
 template <class I, class S>
 inline constexpr S least_whole = static_cast<S>(std::numeric_limits<I>::min());
 template <class I, class S>
 inline constexpr S after_wholes = 2 * static_cast<S>(std::numeric_limits<I>::max() / 2 + 1);
 
-/// Does To hold the whole part of x? Not of a NaN.
+/// Whether To can represent trunc(x); false for NaN.
 template <class To, class S>
 ROWAN_HD bool holds_whole_part(S x) {
     using I = std::conditional_t<std::integral<To>, To, sum_t<To>>;
@@ -74,7 +74,8 @@ template <class To, class From>
                      std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
 }
 
-/// How a device refuses fractions whose whole part To does not hold. That of Thrust devices stands in rowan/thrust/op/cast.hpp.
+/// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
+/// rowan/thrust/op/cast.hpp.
 template <class D>
 struct CastCheck;
 
@@ -98,11 +99,13 @@ struct CastCheck<Cpu> {
 
 }  // namespace detail
 
-/// The elements of x as `To`, through the sums of both types: of fractions integers keep the whole part, integers that do not fit wrap
-/// around, as bool everything but 0 is true.
+/// Converts the elements of x to `To` through dtype<From>::sum and dtype<To>::sum. Floating-point numbers are truncated
+/// toward zero when converted to integers, integers out of range wrap around, and nonzero elements become true when
+/// converted to bool.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if a NaN, or a number beyond what they hold, is to become an integer
-/// cost     one read of x, two where it may throw, and one write of the result; where it may throw a device is waited for
+/// errors   ValueError if a floating-point number to be converted to an integer is NaN or out of range
+/// cost     one read of x and one write of the result; floating point to integer reads x once more and waits for the
+///          device
 template <class To, class From, device D>
 Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
     static_assert(detail::castable<To, From>, "rowan::cast: give dtype<To>::sum a constructor from dtype<From>::sum");
@@ -118,7 +121,8 @@ Tensor<To, Device> cast(Tensor<From, Device> const& x) {
     return cast<To>(Device{}, x);
 }
 
-/// Casts the gradient back to the type of x, which must have fractions. Of x only the type and shape are used.
+/// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
+/// are used.
 struct cast_grad_op {
     static constexpr std::string_view name = "cast_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -143,7 +147,7 @@ struct cast_grad_op {
     }
 };
 
-/// The type of the result is that of the operator: cast_f32 and so on.
+/// See cast. The element type of the result is part of the operator: the names are cast_f32 and so on.
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;

@@ -1,4 +1,4 @@
-// rowan/op/clip.hpp: clip, elements cut to an interval.
+// rowan/op/clip.hpp: clip, elements clamped to an interval.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -18,8 +18,8 @@ namespace rowan::inline v0 {
 
 /// The settings of clip.
 struct ClipOptions {
-    double min = -1;  ///< what is less becomes this
-    double max = 1;   ///< what is more becomes this
+    double min = -1;  ///< lower bound
+    double max = 1;   ///< upper bound
 
     static constexpr auto fields = std::tuple(field{"min", &ClipOptions::min}, field{"max", &ClipOptions::max});
 };
@@ -32,7 +32,7 @@ inline void check_clip(ClipOptions const& options) {
     if (!(options.max >= options.min)) throw ValueError("max", options.max, "a number not less than min");
 }
 
-/// x cut to [min, max]
+/// x clamped to [min, max]
 struct clip_formula {
     double min, max;
 
@@ -44,7 +44,7 @@ struct clip_formula {
     }
 };
 
-/// g where x is in [min, max], else 0
+/// 0 where x < min or x > max, else g
 struct clip_grad_formula {
     double min, max;
 
@@ -65,7 +65,7 @@ Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions con
 
 }  // namespace detail
 
-/// Every element cut to [min, max]; NaN stays.
+/// Clamps every element to [min, max]; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if a bound is not finite or max < min
 /// cost     one read of x and one write of the result
@@ -75,10 +75,11 @@ Tensor<T, D> clip(D exec, Tensor<T, D> const& x, ClipOptions const& options = {}
     return detail::clip_elements(exec, x, options);
 }
 
-/// The same of a row-sparse gradient, duplicates summed first: the elements of the dense gradient are cut. Merged.
-/// shapes   of n rows -> of as many as differ
-/// errors   ValueError as above, and if 0 is not in [min, max], as rows that are not named stay 0
-/// cost     a merge, one read and one write of its rows
+/// The same for a row-sparse gradient: merges g, then clamps. The result is merged and equals the clamped dense
+/// gradient.
+/// shapes   g of n rows -> one row for each distinct row id
+/// errors   ValueError as above, and if 0 is not in [min, max], because rows that are absent from g stay 0
+/// cost     a merge, and one read and one write of its rows
 template <class T, device D>
 SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& options = {}) {
     detail::check_clip(options);
@@ -90,7 +91,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     return merged;
 }
 
-/// The gradient of x: that of the result where x was within the interval, else 0.
+/// The gradient of x: 0 where x < min or x > max, else out_grad.
 /// shapes   x [...], out_grad the same -> the same
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -121,7 +122,7 @@ struct clip_grad_op {
     }
 };
 
-/// See clip: one operator for dense and row-sparse values.
+/// See clip; x may be dense or row-sparse.
 struct clip_op {
     static constexpr std::string_view name = "clip";
     using inputs = slots<slot::x>;

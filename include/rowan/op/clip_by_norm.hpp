@@ -1,4 +1,4 @@
-// rowan/op/clip_by_norm.hpp: clip_by_norm, a gradient scaled down to a norm, alone or together with others.
+// rowan/op/clip_by_norm.hpp: clip_by_norm and clip_by_global_norm, gradients scaled down to a maximum norm.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -21,7 +21,7 @@ namespace rowan::inline v0 {
 
 /// The settings of clip_by_norm and clip_by_global_norm.
 struct ClipByNormOptions {
-    double max_norm = 1;  ///< the greatest norm that is left as it is
+    double max_norm = 1;  ///< the maximum norm
 
     static constexpr auto fields = std::tuple(field{"max_norm", &ClipByNormOptions::max_norm});
 };
@@ -33,7 +33,7 @@ inline void check_max_norm(double max_norm) {
     if (max_norm < 0) throw ValueError("max_norm", max_norm, "0 or more");
 }
 
-/// What values of this squared norm are multiplied by; a NaN stays one.
+/// The factor that scales values of this squared norm to max_norm, 1 if their norm is not greater; NaN propagates.
 inline double norm_factor(double squared, double max_norm) {
     double const norm = std::sqrt(squared);
     return norm <= max_norm ? 1.0 : max_norm / norm;
@@ -51,13 +51,14 @@ SelectedRows<T, D> scaled(D const& exec, SelectedRows<T, D> const& g, double fac
 
 }  // namespace detail
 
-/// x, scaled to the Euclidean norm max_norm where its own is greater. Of a row-sparse gradient it is that of the dense one: duplicates
-/// are summed before they are squared. A norm that is not finite makes the result NaN or 0, as arithmetic does.
-/// Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
-/// shapes   x [n, ...], or a SelectedRows -> the same, the rows of a SelectedRows as they are
+/// Scales x to the Euclidean norm max_norm if its norm is greater. The norm of a row-sparse gradient is that of the
+/// dense gradient: duplicates are summed before squaring. If the norm is not finite, the elements of the result are NaN
+/// or 0 by IEEE arithmetic. Pascanu et al. 2013, On the difficulty of training recurrent neural networks.
+/// shapes   x [n, ...], or a SelectedRows -> the same; a SelectedRows keeps its rows
 /// errors   ValueError if max_norm is negative or not finite; ShapeError if x has rank 0
-/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan: a sort of its rows unless they are merged; an
-///          alias of a dense x that needs no scaling; a device is waited for, as the norm decides
+/// cost     two reads of x and one write of the result, and for a SelectedRows a RowPlan, which sorts the rows unless
+///          they are merged; a dense x that needs no scaling is returned as an alias; waits for the device, because the
+///          host needs the norm
 template <class T, device D>
 Tensor<T, D> clip_by_norm(D const& exec, Tensor<T, D> const& x, ClipByNormOptions const& options = {}) {
     detail::check_max_norm(options.max_norm);
@@ -69,12 +70,13 @@ SelectedRows<T, D> clip_by_norm(D const& exec, SelectedRows<T, D> const& g, Clip
     return detail::scaled(exec, g, detail::norm_factor(static_cast<double>(squared_norm(exec, g)), options.max_norm));
 }
 
-/// All gradients, dense and row-sparse, scaled by one factor to the norm of all together: √(Σ norm²) where that is greater.
-/// The squared norms, each a dtype<T>::sum, are added in double, first those of the dense gradients, in their order. Pascanu et al. 2013,
-/// likewise.
-/// shapes   any, as many as there are -> the same
+/// Scales all gradients, dense and row-sparse, by one factor to the global norm max_norm if their global norm, which is
+/// √(Σ norm²), is greater. The squared norms, each computed in dtype<T>::sum, are added in double: those of the dense
+/// gradients in order, then those of the row-sparse ones. Pascanu et al. 2013, as above.
+/// shapes   any number of gradients of any shapes -> the same
 /// errors   as clip_by_norm
-/// cost     two reads of each and one write of the results, and a RowPlan of each row-sparse one; on a device as many waits as gradients
+/// cost     two reads of each gradient and one write of the results, and a RowPlan for each row-sparse gradient; waits
+///          for the device once per gradient
 template <class T, device D>
 std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>> clip_by_global_norm(
     D const& exec, std::vector<Tensor<T, D>> const& dense, std::vector<SelectedRows<T, D>> const& sparse,
@@ -96,7 +98,7 @@ struct clip_by_norm_op {
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using attributes = ClipByNormOptions;
-    using grad = no_grad;  // it is applied to gradients
+    using grad = no_grad;  // clip_by_norm is applied to gradients
 
     static constexpr VarSpec infer(VarSpec const& x, ClipByNormOptions const& = {}) { return x; }
 
@@ -110,7 +112,7 @@ struct clip_by_norm_op {
     }
 };
 
-/// See clip_by_global_norm. Inputs and outputs are any number of gradients.
+/// See clip_by_global_norm. The slots `x` and `out` hold any number of gradients.
 struct clip_by_global_norm_op {
     static constexpr std::string_view name = "clip_by_global_norm";
     using inputs = slots<slot::x>;

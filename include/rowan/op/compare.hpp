@@ -1,4 +1,4 @@
-// rowan/op/compare.hpp: comparisons of two tensors, and what is made of truth values.
+// rowan/op/compare.hpp: element-wise comparisons, and logical operators on bool tensors.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Elements are compared as dtype<T>::sum.
+/// Compares elements as dtype<T>::sum.
 template <class Op, class T>
 struct CompareElement {
     T const *x, *y;
@@ -33,7 +33,7 @@ struct NotElement {
     ROWAN_HD void operator()(std::size_t i) const { out[i] = !x[i]; }
 };
 
-/// How a device asks whether any element is true. That of Thrust devices stands in rowan/thrust/op/compare.hpp.
+/// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
 template <class D>
 struct AnyElement;
 
@@ -44,7 +44,7 @@ struct AnyElement<Cpu> {
     }
 };
 
-/// What comparisons have in common.
+/// Base of the binary operators that return a bool tensor.
 template <class Op>
 struct compare_op {
     using inputs = slots<slot::x, slot::y>;
@@ -70,12 +70,12 @@ struct compare_op {
 
 }  // namespace detail
 
-/// x < y, element by element; false beside a NaN.
+/// x < y element-wise; false where either is NaN.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 struct less_op : detail::compare_op<less_op> {
     static constexpr std::string_view name = "less";
-    /// Is a less than b?
+    /// Whether a < b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -83,10 +83,10 @@ struct less_op : detail::compare_op<less_op> {
     }
 };
 
-/// x <= y, likewise.
+/// x <= y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct less_equal_op : detail::compare_op<less_equal_op> {
     static constexpr std::string_view name = "less_equal";
-    /// Is a at most b?
+    /// Whether a <= b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -94,10 +94,10 @@ struct less_equal_op : detail::compare_op<less_equal_op> {
     }
 };
 
-/// x == y, likewise.
+/// x == y element-wise; false where either is NaN. Shapes and errors as less_op.
 struct equal_op : detail::compare_op<equal_op> {
     static constexpr std::string_view name = "equal";
-    /// Are both equal?
+    /// Whether a == b.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -105,10 +105,10 @@ struct equal_op : detail::compare_op<equal_op> {
     }
 };
 
-/// Are both true? Of truth values.
+/// x && y element-wise, for bool tensors.
 struct logical_and_op : detail::compare_op<logical_and_op> {
     static constexpr std::string_view name = "logical_and";
-    /// Are both true?
+    /// Whether both are nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -116,10 +116,10 @@ struct logical_and_op : detail::compare_op<logical_and_op> {
     }
 };
 
-/// Is one of both true?
+/// x || y element-wise, for bool tensors.
 struct logical_or_op : detail::compare_op<logical_or_op> {
     static constexpr std::string_view name = "logical_or";
-    /// Is one of both true?
+    /// Whether at least one is nonzero.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD static bool holds(S const& a, S const& b) {
@@ -127,7 +127,7 @@ struct logical_or_op : detail::compare_op<logical_or_op> {
     }
 };
 
-/// Is it false?
+/// !x element-wise, for bool tensors.
 struct logical_not_op {
     static constexpr std::string_view name = "logical_not";
     using inputs = slots<slot::x>;
@@ -146,7 +146,7 @@ struct logical_not_op {
     }
 };
 
-/// Is any element true? Of none, none is.
+/// Whether any element is true; false if there are none.
 /// shapes   x [...] -> [1]
 struct any_op {
     static constexpr std::string_view name = "any";

@@ -1,4 +1,4 @@
-// rowan/op/concat.hpp: concat, tensors put together along one axis.
+// rowan/op/concat.hpp: concat, tensors concatenated along one axis.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -21,7 +21,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// All have the rank and, but for the axis, the dims of the first. Returns the axis counted from the first dim.
+/// Checks that all tensors have the rank of the first and, except along the axis, its dims. Returns the axis counted
+/// from the first dim.
 template <class T, class D>
 std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis) {
     check_some(x.size());
@@ -41,12 +42,13 @@ std::size_t check_joinable(std::vector<Tensor<T, D>> const& x, std::int64_t axis
 
 }  // namespace detail
 
-/// The tensors one after the other along an axis. Axis -1 is the last one.
+/// Concatenates tensors along an axis, in order. Axis -1 is the last one.
 ///
 ///     concat({[[1] [4]], [[2 3] [5 6]]}, 1)   ->   [[1 2 3] [4 5 6]]
 ///
 /// shapes   x[k] [..., d_k, ...] -> [..., Σ d_k, ...]
-/// errors   ShapeError if there are none, or if ranks or dims other than that of the axis differ; ValueError if there is no such axis
+/// errors   ShapeError if x is empty, or ranks or dims other than that of the axis differ; ValueError if the axis is
+///          out of range
 /// cost     one read and one write of every element
 template <class T, device D>
 Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int64_t axis = 0) {
@@ -76,7 +78,7 @@ Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t a
 
 struct concat_grad_op;
 
-/// The slot `x` holds all tensors, as a std::vector.
+/// See concat. The slot `x` holds all tensors as a std::vector.
 struct concat_op {
     static constexpr std::string_view name = "concat";
     using inputs = slots<slot::x>;
@@ -84,7 +86,7 @@ struct concat_op {
     using grad = grad_rule<concat_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::int64_t axis = 0;  ///< negative ones count from the end
+        std::int64_t axis = 0;  ///< negative values count from the end
 
         static constexpr auto fields = std::tuple(field{"axis", &attributes::axis});
     };
@@ -115,7 +117,7 @@ struct concat_op {
     }
 };
 
-/// Cuts the gradient of the result into those of the tensors.
+/// Splits the gradient of the result into the gradients of the inputs.
 struct concat_grad_op {
     static constexpr std::string_view name = "concat_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;
@@ -132,7 +134,8 @@ struct concat_grad_op {
         return {x.begin(), x.end()};
     }
 
-    /// errors   ShapeError if x are no tensors that can be joined, or out_grad has not the shape of what they give
+    /// errors   ShapeError if the tensors of x cannot be concatenated, or out_grad does not have the shape of the
+    ///          result; ValueError if the axis is out of range
     template <class T, class D>
     static std::vector<Tensor<T, D>> run(D exec, std::vector<Tensor<T, D>> const& x, Tensor<T, D> const& out_grad,
                                          attributes const& a) {

@@ -23,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// One label for each row of x, in [0, classes).
+/// Checks that there is one label for each row of x, in [0, classes).
 template <class T, id_type I, class D>
 void check_labels(D const& exec, char const* field, Tensor<T, D> const& x, Tensor<I, D> const& label) {
     check_rank(field, x, 2);
@@ -38,7 +38,7 @@ void check_soft_labels(Tensor<T, D> const& x, Tensor<T, D> const& label) {
     check_same_shape("label", label, x);
 }
 
-/// -log(x) where the label is.
+/// losses[row] = -log(x[row, label[row]])
 template <class T, class I>
 struct LabelLoss {
     T const* x;
@@ -53,7 +53,7 @@ struct LabelLoss {
     }
 };
 
-/// Its gradient, -grad / x.
+/// Its gradient at the label: -grad / x.
 template <class T, class I>
 struct LabelLossGrad {
     T const* x;
@@ -70,7 +70,7 @@ struct LabelLossGrad {
     }
 };
 
-/// Is it 0? A NaN is not.
+/// Whether x is 0; false for NaN.
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD_INLINE bool is_zero(S const& x) {
@@ -78,7 +78,7 @@ ROWAN_HD_INLINE bool is_zero(S const& x) {
     return !(x < zero) && !(x > zero) && !(x != x);
 }
 
-/// label · log(x), and 0 where the label is 0.
+/// label · log(x), or 0 where the label is 0.
 template <class T>
 struct SoftLabelTerm {
     T const *x, *label;
@@ -91,7 +91,7 @@ struct SoftLabelTerm {
     }
 };
 
-/// Its gradient with the sign of a loss, -grad · label / x.
+/// The gradient of the loss, the negative sum of these terms: -grad · label / x, or 0 where the label is 0.
 template <class T>
 struct SoftLabelGrad {
     T const *x, *label;
@@ -113,11 +113,12 @@ struct SoftLabelGrad {
 
 }  // namespace detail
 
-/// -log(x[i, label[i]]) of every row, or the mean or sum of these, computed in dtype<T>::sum, whose `log` is found by its type. Sums are
-/// formed in blocks of 4096, each in 16 interleaved parts, and added in the same way. A probability of 0 gives an infinite loss:
-/// softmax_with_cross_entropy has none. On Cuda it is as exact as its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
+/// -log(x[i, label[i]]) for every row i, or the mean or sum of these, computed in dtype<T>::sum; `log` is std::log or
+/// found by ADL. Sums are formed in blocks of 4096 elements, each in 16 interleaved partial sums, and the block sums
+/// are added in the same way. A probability of 0 has an infinite loss; softmax_with_cross_entropy avoids this. The
+/// precision on Cuda is that of its `log`. Goodfellow et al.: Deep Learning, 2016, section 6.2.2.
 /// shapes   x [n, classes] of probabilities, label [n] of int32 or int64 -> [1], or [n] without reduction
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     O(n); the same bits for any number of threads
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
@@ -132,9 +133,9 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
     return detail::reduce<T>(exec, reduction, losses);
 }
 
-/// The same against labels that are probabilities themselves: -Σ label · log(x) of every row, where the label is not 0.
+/// The same for labels that are probabilities: -Σ label · log(x) for every row; a term is 0 where its label is 0.
 /// shapes   x [n, classes], label the same -> [1], or [n] without reduction
-/// errors   ShapeError if x is no matrix or label has another shape
+/// errors   ShapeError if x is not a matrix or label has another shape
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
@@ -150,7 +151,7 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
     return detail::reduce<T>(exec, reduction, losses);
 }
 
-/// The gradient of x: -out_grad / x where the label is, else 0; divided by n for a mean.
+/// The gradient of x: -out_grad / x at the label, 0 elsewhere; divided by n for Reduction::mean.
 /// shapes   x [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as cross_entropy; ShapeError if out_grad has another shape
 /// cost     one write of the result
@@ -171,9 +172,10 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
     return x_grad;
 }
 
-/// The gradient of x: -out_grad · label / x, 0 where the label is 0; divided by n for a mean. Labels get none.
+/// The gradient of x: -out_grad · label / x, or 0 where the label is 0; divided by n for Reduction::mean. The labels
+/// have no gradient.
 /// shapes   x [n, classes], label the same, out_grad [1], or [n] without reduction -> [n, classes]
-/// errors   ShapeError if x is no matrix or the shapes do not match
+/// errors   ShapeError if x is not a matrix or the shapes do not match
 /// cost     one read of both and one write of the result
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
@@ -203,7 +205,7 @@ Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Devic
 
 struct cross_entropy_grad_op;
 
-/// Labels are row numbers of one dim, or probabilities of the shape of x.
+/// See cross_entropy. Labels are class indices of rank 1, or probabilities of the shape of x.
 struct cross_entropy_op {
     static constexpr std::string_view name = "cross_entropy";
     using inputs = slots<slot::x, slot::label>;
@@ -212,7 +214,7 @@ struct cross_entropy_op {
         grad_rule<cross_entropy_grad_op, uses<slot::x, slot::label, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        Reduction reduction = Reduction::mean;  ///< what becomes of the losses of the rows
+        Reduction reduction = Reduction::mean;  ///< applied to the losses of the rows
 
         static constexpr auto fields = std::tuple(field{"reduction", &attributes::reduction});
     };

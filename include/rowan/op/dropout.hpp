@@ -1,4 +1,4 @@
-// rowan/op/dropout.hpp: dropout, which in training puts 0 in place of elements chosen by chance.
+// rowan/op/dropout.hpp: dropout, which sets random elements to 0 in training.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -31,7 +31,7 @@ constexpr void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
-/// A seed that the host knows, and one in the memory of a device.
+/// A seed in host memory, and a seed in device memory.
 struct GivenSeed {
     std::uint64_t seed;
     ROWAN_HD std::uint64_t operator()() const { return seed; }
@@ -41,7 +41,7 @@ struct SeedAt {
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
 };
 
-/// x · factor, or 0
+/// x · factor if kept, else 0
 template <class T>
 ROWAN_HD_INLINE void store_kept(bool kept, T const* x, sum_t<T> const& factor, T* to) {
     sum_t<T> const scaled = product(load<sum_t<T>>(x), factor);
@@ -101,9 +101,9 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
 
 }  // namespace detail
 
-/// In training every element is 0 with the given probability and else x / (1 - probability); otherwise the result is x. The mask has 1
-/// where x was kept. Chance is a function of the seed and of the element's position: another step of training needs another seed.
-/// Srivastava et al.: Dropout, 2014.
+/// In training, sets each element to 0 with the given probability and multiplies the others by 1 / (1 - probability);
+/// otherwise returns a copy of x. The mask is 1 where x was kept. The random numbers depend only on the seed and the
+/// position of the element, so each training step needs another seed. Srivastava et al.: Dropout, 2014.
 /// shapes   x [...] -> the result [...] and the mask [...]
 /// errors   ValueError unless probability is in [0, 1)
 /// cost     one read of x and one write of both; the same bits for any number of threads
@@ -114,7 +114,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<
     return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
 }
 
-/// The gradient of x: in training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
+/// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
 /// shapes   mask [...], out_grad [...] -> [...]
 /// errors   ShapeError if the shapes differ; ValueError unless probability is in [0, 1)
 /// cost     one read of both and one write of the result
@@ -147,7 +147,7 @@ Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<
 
 namespace detail {
 
-/// A seed is one number, or none where nothing is trained.
+/// Checks that the seed is an int64 tensor of rank 1. It has one element in training, else none.
 constexpr void check_seed(char const* field, VarSpec const& seed) {
     spec::dense(field, seed);
     spec::rank(field, seed, 1, "1");
@@ -165,7 +165,7 @@ bool has_seed(Tensor<std::int64_t, D> const& seed) {
 
 struct dropout_grad_op;
 
-/// See dropout. The slot `seed` holds the seed, or no element where nothing is trained; `saved` holds the mask.
+/// See dropout. The slot `seed` holds the seed in training and is empty otherwise; `saved` holds the mask.
 /// shapes   x [...], seed [1] or [0] of int64 -> [...] and the mask [...]
 struct dropout_op {
     static constexpr std::string_view name = "dropout";
@@ -174,7 +174,7 @@ struct dropout_op {
     using grad = grad_rule<dropout_grad_op, uses<slot::saved, slot::seed, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double probability = 0.5;  ///< with which an element becomes 0
+        double probability = 0.5;  ///< of setting an element to 0
 
         static constexpr auto fields = std::tuple(field{"probability", &attributes::probability});
     };

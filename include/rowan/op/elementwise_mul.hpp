@@ -1,4 +1,4 @@
-// rowan/op/elementwise_mul.hpp: elementwise_mul, the product of two tensors, element by element.
+// rowan/op/elementwise_mul.hpp: elementwise_mul, the element-wise product of two tensors.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -25,7 +25,7 @@ struct mul_formula {
 
 }  // namespace detail
 
-/// x · y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -40,7 +40,7 @@ Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> 
     return elementwise_mul(Device{}, x, y);
 }
 
-/// Its gradients are products too: out_grad · y and out_grad · x.
+/// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
 struct elementwise_mul_op {
     static constexpr std::string_view name = "elementwise_mul";
     using inputs = slots<slot::x, slot::y>;

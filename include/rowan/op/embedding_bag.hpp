@@ -1,4 +1,4 @@
-// rowan/op/embedding_bag.hpp: embedding_bag, one row for each bag of ids, with a gradient that is always row-sparse.
+// rowan/op/embedding_bag.hpp: embedding_bag, one pooled row for each bag of ids, with a row-sparse gradient.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -15,18 +15,22 @@ namespace rowan::inline v0 {
 
 /// The settings of embedding_bag.
 struct BagOptions {
-    Pooling pool = Pooling::sum;  ///< sum, mean, sqrt (of the number of ids, or of the sum of squared weights) or max
+    /// sum, mean, sqrt (divides by the root of the number of ids, or of the sum of the squared weights) or max
+    Pooling pool = Pooling::sum;
 
     static constexpr auto fields = std::tuple(field{"pool", &BagOptions::pool});
 };
 
-/// One row for each sequence of ids of the last level, which goes: the sum of the table's rows, their mean, the sum divided by the root
-/// of the number of ids, or their largest elements. The rows of a bag without ids are zeros. Sums are formed in the order of the ids and
-/// blocks of 64, as merge's. TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
+/// Pools the table rows of each bag, which is a sequence of ids of the last level, into one row: their sum, their mean,
+/// their sum divided by the square root of the number of ids, or their element-wise maximum. The result has one level
+/// less; the row of an empty bag is 0. Sums are formed in the order of the ids and in blocks of 64, as in merge. As
+/// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
-/// errors   ShapeError if ids have no levels or another rank than 1; IndexError if an id is not in [0, h); ValueError for another pool
-/// cost     one read of a row for each id, no rows in memory between, and two writes of the result: zeros, then its rows; on the host 8
-///          bytes for each id while it works; the same bits for any number of threads, which share bags
+/// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
+///          [0, h); ValueError if the pool is another one
+/// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
+///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
+///          bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            BagOptions const& options = {}) {
@@ -35,11 +39,11 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
     return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
 }
 
-/// The gradient of the table, one row for each id. For max all goes to the first id that has the largest
-/// element of a column.
+/// The gradient of the table, one row for each id. For max, the gradient of each column is assigned to the first id
+/// with the largest element.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows
-/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     one read of out_grad and two writes of n rows: zeros, then their gradients; max reads the table's rows too
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
 template <class T, id_type I, device D>
 SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
@@ -67,7 +71,7 @@ struct embedding_bag_grad_op {
 };
 
 struct embedding_bag_op {
-    static constexpr std::string_view name = "lookup_bag";  // in files
+    static constexpr std::string_view name = "lookup_bag";  // the name in files
     using inputs = slots<slot::w, slot::ids>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;

@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0 {
 
-/// x · w + b
+/// The affine map x · w + b.
 /// shapes   x [n, inputs], w [inputs, outputs], b [outputs] -> [n, outputs]
 /// errors   ShapeError if ranks or dims do not match
 /// cost     2 · n · inputs · outputs operations; the same bits for any number of threads

@@ -1,4 +1,4 @@
-// rowan/op/fields.hpp: field, a member of an operator's attributes as descriptors name it.
+// rowan/op/fields.hpp: field, the name of an attribute in descriptors.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -7,16 +7,16 @@
 
 namespace rowan::inline v0 {
 
-/// Attributes that descriptors are to hold list their members: numbers, truth values, enumerations, Dims, lists of int64, strings, each of
-/// which may be optional.
+/// The name of a member of an attributes struct in descriptors. Attributes that are stored in descriptors list their
+/// members, which may be numbers, bool, enumerations, Dims, vectors of int64, strings, or std::optional of these.
 ///     struct attributes {
 ///         double limit = 1;
 ///         static constexpr auto fields = std::tuple(field{"limit", &attributes::limit});
 ///     };
 template <class Struct, class Member>
 struct field {
-    std::string_view name;   ///< in descriptors
-    Member Struct::*member;  ///< where it is
+    std::string_view name;   ///< name in descriptors
+    Member Struct::*member;  ///< pointer to the member
 };
 template <class Struct, class Member>
 field(char const*, Member Struct::*) -> field<Struct, Member>;

@@ -1,4 +1,4 @@
-// rowan/op/forward_ops.hpp: forward_ops, the operators that a program in a file may have.
+// rowan/op/forward_ops.hpp: forward_ops, the operators that programs in files may contain.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -9,8 +9,8 @@
 
 namespace rowan::inline v0 {
 
-/// All operators of rowan but those that only training needs, and those that are made for an element type (cast, fill), which come with
-/// the element types: `forward_ops::with<my_op>` has one of the user's, too.
+/// All operators of rowan except those that only training needs and the templates on an element type (cast_op,
+/// full_op), which programs provide for each of their element types. `forward_ops::with<my_op>` adds an operator.
 using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
@@ -19,13 +19,13 @@ using forward_ops =
              sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
              weighted_embedding_bag_op>;
 
-/// Does a program have this operator also for integers, such as the counter of a loop?
+/// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
              negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
-/// And for truth values?
+/// Whether programs provide this operator for bool as well.
 template <class Op>
 inline constexpr bool takes_truth_values =
     registry<any_op, equal_op, logical_and_op, logical_not_op, logical_or_op>::has<Op>;

@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See ftrl: one operator for dense and row-sparse gradients.
+/// See ftrl; the gradient may be dense or row-sparse.
 struct ftrl_op : detail::optimizer_op<FtrlOptions, slot::moment, slot::linear> {
     static constexpr std::string_view name = "ftrl";
 

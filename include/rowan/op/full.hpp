@@ -1,4 +1,4 @@
-// rowan/op/full.hpp: full, a tensor of one number.
+// rowan/op/full.hpp: full, a tensor filled with one value.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -22,8 +22,8 @@ namespace rowan::inline v0 {
 
 /// The settings of full.
 struct ConstantOptions {
-    Dims dims = {};    ///< its shape
-    double value = 0;  ///< of every element
+    Dims dims = {};    ///< the shape of the result
+    double value = 0;  ///< the value of every element
 
     static constexpr auto fields =
         std::tuple(field{"dims", &ConstantOptions::dims}, field{"value", &ConstantOptions::value});
@@ -39,8 +39,8 @@ struct full_family {
     static constexpr std::string_view name = "fill_";
 };
 
-/// A number as an element.
-/// errors   ValueError if elements are integers and it is none that they hold
+/// Converts a number to an element.
+/// errors   ValueError if elements are integers and cannot represent the value
 template <class T>
 T as_element(double value) {
     if constexpr (std::integral<sum_t<T>>) {
@@ -54,9 +54,9 @@ T as_element(double value) {
 
 }  // namespace detail
 
-/// A tensor of these dims, every element the value, converted to dtype<T>::sum and narrowed.
+/// A tensor of these dims filled with the value, which is converted to dtype<T>::sum and narrowed.
 /// shapes   [dims...]
-/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and the value is none that they hold
+/// errors   ShapeError if a dim is UNK; ValueError if elements are integers and cannot represent the value
 /// cost     one write
 template <class T, device D>
 Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
@@ -74,7 +74,8 @@ Tensor<T, Device> full(Dims const& dims, double value) {
     return full<T>(Device{}, dims, value);
 }
 
-/// The element type is that of the operator, as no input has one: in files fill_f32 and so on.
+/// See full. Without an input to deduce it from, the element type is part of the operator; in files the names are
+/// fill_f32 and so on.
 template <class T>
 struct full_op {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;

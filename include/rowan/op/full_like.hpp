@@ -1,4 +1,4 @@
-// rowan/op/full_like.hpp: full_like, a tensor of one number in the shape of another.
+// rowan/op/full_like.hpp: full_like_op, a tensor of the shape of another, filled with one value.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -13,16 +13,16 @@
 
 namespace rowan::inline v0 {
 
-/// What the elements are made.
+/// The settings of full_like.
 struct FullLikeOptions {
-    double value = 0;  ///< of every element
+    double value = 0;  ///< the value of every element
 
     static constexpr auto fields = std::tuple(field{"value", &FullLikeOptions::value});
 };
 
-/// See Tensor::full.
+/// See full; the shape and the element type are those of x.
 struct full_like_op {
-    static constexpr std::string_view name = "fill_like";  // in files
+    static constexpr std::string_view name = "fill_like";  // the name in files
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = 0b1;

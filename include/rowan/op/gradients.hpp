@@ -1,4 +1,4 @@
-// rowan/op/gradients.hpp: gradients, the backward pass of one operator on values whose types are known.
+// rowan/op/gradients.hpp: gradients, the backward pass of one operator, with types known at compile time.
 #pragma once
 
 #include <rowan/op/registry.hpp>
@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0 {
 
-/// No attributes.
+/// The attributes of an operator that has none.
 struct no_attributes {
     friend constexpr bool operator==(no_attributes const&, no_attributes const&) = default;
 };
@@ -28,7 +28,7 @@ struct attributes_type<Op> {
     using type = typename Op::attributes;
 };
 
-/// What is in a slot.
+/// The value of a slot.
 template <class Slot, class V>
 struct SlotValue {
     V value;
@@ -59,7 +59,7 @@ std::tuple<V...> as_tuple(std::tuple<V...> values) {
     return values;
 }
 
-/// Calls Op::run, with the attributes where it takes them.
+/// Calls Op::run, with the attributes if it takes them.
 template <class Op, class Device, class Attributes, class... In>
 auto run_op(Device exec, Attributes const& attributes, In const&... in) {
     if constexpr (requires { Op::run(exec, in..., attributes); }) {
@@ -88,21 +88,22 @@ auto run_rules(Device exec, Attributes const& attributes, SlotValues<Entry...> c
 
 }  // namespace detail
 
-/// What `run` takes last: the operator's attributes, or no_attributes.
+/// The type of the operator's attributes, the last argument of its `run`; no_attributes if it has none.
 template <class Op>
 using attributes_of = typename detail::attributes_type<Op>::type;
 
-/// What an operator without a gradient for one of its inputs gives for it.
+/// Stands for the gradient of an input that has none.
 struct no_value {};
 
-/// The gradients of an operator's inputs, as a tuple; no_value for an input that has none, such as ids.
+/// The gradients of an operator's inputs as a tuple; no_value for an input without a gradient, such as ids.
 ///
 ///     auto [x_grad, w_grad, b_grad] = gradients<fc_op>(Cpu{}, std::tie(x, w, b), std::tie(out), std::tie(out_grad));
 ///
-/// `inputs`, `outputs` and `out_grads` stand in the order of the operator's slots; gradients of outputs that no rule reads are ignored.
+/// `inputs`, `outputs` and `out_grads` are in the order of the operator's slots. Gradients of outputs that no rule
+/// reads are ignored.
 /// shapes   each gradient has the shape of its input
-/// errors   those of the operators that the rules name
-/// cost     theirs: all rules run
+/// errors   those of the operators in the rules
+/// cost     that of the operators in the rules, all of which run
 template <differentiable Op, class Device, class... In, class... Out, class... OutGrad>
 auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> const& outputs,
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {

@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The gates of one step, and the next state.
+/// Computes the gates of one step and the next state.
 template <class T>
 struct GruStep {
     T const *x, *hidden, *h_prev;
@@ -40,7 +40,7 @@ struct GruStep {
     }
 };
 
-/// The gradients that reach the gates and, but for what the product passes on, the state before.
+/// Computes the gradients of the gates, and that of h_prev without the part that comes through h_prev · w.
 template <class T>
 struct GruGradStep {
     T const *saved, *h_prev, *h_grad;
@@ -71,11 +71,12 @@ struct GruGradStep {
 
 }  // namespace detail
 
-/// One step of a GRU (Cho et al. 2014) in the form of PyTorch and cuDNN, whose reset gate follows the product. With g = h_prev · w + b:
+/// One step of a GRU (Cho et al. 2014) in PyTorch's and cuDNN's form, which applies the reset gate after the matrix
+/// product. With g = h_prev · w + b:
 ///     r = sigmoid(x_r + g_r);  z = sigmoid(x_z + g_z);  c = tanh(x_c + r · g_c);  h = (1 - z) · c + z · h_prev
-/// `x` is the input's part of the gates, one product for the inputs of all steps.
-/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size], and r, z, c, g_c
-///          [n, 4 · size] for the gradient
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 3 · size] in the order r, z, c; h_prev [n, size], w [size, 3 · size], b [3 · size] -> h [n, size],
+///          and r, z, c, g_c [n, 4 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -92,8 +93,9 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     return {std::move(h), std::move(saved)};
 }
 
-/// The gradients of x, of g = h_prev · w + b, and of h_prev, from what gru_unit saved and the gradient of h.
-/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size], [n, size]
+/// The gradients of x, of g = h_prev · w + b, and of h_prev, from the values that gru_unit saved and the gradient of h.
+/// shapes   saved [n, 4 · size], h_prev and h_grad [n, size], w [size, 3 · size] -> [n, 3 · size], [n, 3 · size],
+///          [n, size]
 /// errors   ShapeError if shapes do not match
 /// cost     6 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -122,7 +124,7 @@ namespace slot {
 
 /// The gradient of h_prev · w + b.
 struct hidden_grad {
-    static constexpr std::string_view name = "hidden@GRAD";  ///< among those of slots
+    static constexpr std::string_view name = "hidden@GRAD";  ///< the name of the slot
 };
 
 }  // namespace slot
@@ -148,7 +150,7 @@ struct gru_unit_grad_op {
     }
 };
 
-/// See gru_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+/// See gru_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct gru_unit_op {
     static constexpr std::string_view name = "gru_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::w, slot::b>;

@@ -1,4 +1,4 @@
-// rowan/op/identity.hpp: identity_op, which passes on what it gets: the gradient of a sum.
+// rowan/op/identity.hpp: identity_op, which returns an alias of its input; the gradient of add.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0 {
 
-/// The result is an alias: it sees the same elements, and keeps them alive.
+/// Returns an alias of x: it shares the elements and keeps them alive.
 struct identity_op {
     static constexpr std::string_view name = "identity";
     using inputs = slots<slot::x>;

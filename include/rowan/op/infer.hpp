@@ -1,4 +1,4 @@
-// rowan/op/infer.hpp: the questions that an operator's infer asks of its inputs, at compile time and at run time.
+// rowan/op/infer.hpp: checks of the inputs in an operator's infer, at compile time and at run time.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -8,10 +8,11 @@
 #include <cstdint>
 #include <string>
 
-/// What `infer` of an operator asks of its inputs. At compile time what does not hold is an error that names one of these functions.
+/// Checks that an operator's `infer` makes on its inputs. A check that fails at compile time is an error that names one
+/// of the functions below that throw.
 namespace rowan::inline v0::spec {
 
-// The functions that throw are no constants: at compile time the error names them.
+// The functions that throw are not constexpr, so the compile error names them.
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
@@ -38,38 +39,38 @@ namespace rowan::inline v0::spec {
     throw ShapeError(std::string(field) + ".lod().levels()", std::to_string(actual), "at least 1");
 }
 
-/// A Tensor or LoDTensor, of any element type.
+/// Checks that x is a Tensor or LoDTensor, of any element type.
 constexpr void dense(char const* field, VarSpec const& x) {
     if (x.type != VarType::LOD_TENSOR) the_kinds_do_not_match(field, x.type, "a tensor");
 }
 
-/// So many dims; `expected` is what the error says of them.
+/// Checks the rank; `expected` is its text in the error message.
 constexpr void rank(char const* field, VarSpec const& x, std::size_t rank, char const* expected) {
     if (x.dims.size() != rank) the_rank_does_not_fit(field, x.dims.size(), expected);
 }
 
-/// A Tensor or LoDTensor of rank 2.
+/// Checks that x is a Tensor or LoDTensor of rank 2.
 constexpr void matrix(char const* field, VarSpec const& x) {
     dense(field, x);
     rank(field, x, 2, "2");
 }
 
-/// Rank 1 or more.
+/// Checks that the rank is at least 1.
 constexpr void has_rows(char const* field, VarSpec const& x) {
     if (x.dims.empty()) the_rank_does_not_fit(field, 0, "at least 1");
 }
 
-/// One level or more.
+/// Checks that there is at least one level.
 constexpr void has_levels(char const* field, VarSpec const& x) {
     if (x.lod_level == 0) there_are_too_few_levels(field, x.lod_level);
 }
 
-/// Two of one element type.
+/// Checks that both have the same element type.
 constexpr void same_dtype(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dtype != like.dtype) the_element_types_do_not_match(field, x.dtype, like.dtype);
 }
 
-/// Row numbers are int32 or int64.
+/// Checks that the element type is that of ids: int32 or int64.
 constexpr void ids(char const* field, VarSpec const& x) {
     if (x.dtype != rowan::dtype<std::int32_t>::wire) {
         if (x.dtype != rowan::dtype<std::int64_t>::wire)
@@ -77,14 +78,14 @@ constexpr void ids(char const* field, VarSpec const& x) {
     }
 }
 
-/// Two dims that must agree: the one that is known.
+/// Checks that two dims agree; UNK agrees with any dim. Returns the known one.
 constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int64_t expected) {
     if (actual == UNK) return expected;
     if (expected != UNK && actual != expected) the_dims_do_not_match(field, actual, expected);
     return actual;
 }
 
-/// Dims that must agree: of each the one that is known.
+/// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
     if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "that of the other input");
     Dims dims;
@@ -92,7 +93,7 @@ constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& lik
     return dims;
 }
 
-/// The spec of an element-wise result: that of the inputs, all of one kind, element type and shape.
+/// Returns the spec of an element-wise result: the inputs must be dense and have the same element type and shape.
 constexpr VarSpec elementwise(char const* field, VarSpec const& x) {
     dense(field, x);
     return x;

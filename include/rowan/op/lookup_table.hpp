@@ -1,4 +1,4 @@
-// rowan/op/lookup_table.hpp: lookup_table_op, rows of a table by their ids, with a gradient that is always row-sparse.
+// rowan/op/lookup_table.hpp: lookup_table, the rows of a table selected by ids, with a row-sparse gradient.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -20,14 +20,15 @@ namespace rowan::inline v0 {
 
 /// The settings of lookup_table.
 struct LookupOptions {
-    std::optional<std::int64_t> padding_id = {};  ///< an id whose rows are zeros, and which is not trained
+    /// Rows for this id are zeros, and its table row gets no gradient.
+    std::optional<std::int64_t> padding_id = {};
 
     static constexpr auto fields = std::tuple(field{"padding_id", &LookupOptions::padding_id});
 };
 
 namespace detail {
 
-/// Puts 0 where the id is the padding.
+/// Writes 0 to the rows whose id is the padding id.
 template <class T, class I>
 struct PadElement {
     I const* ids;
@@ -45,7 +46,7 @@ struct PadElement {
 
 }  // namespace detail
 
-/// gather, but rows for `padding_id` are zeros, whatever the table holds there.
+/// As gather, but the rows of `padding_id` are zeros, whatever the table contains.
 /// shapes   table [h, ...], ids of any shape -> ids.shape + [...]
 /// errors   IndexError if an id or padding_id is not in [0, h); ShapeError if table has rank 0
 /// cost     as gather
@@ -78,14 +79,14 @@ Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device>
 
 struct lookup_table_grad_op {
     static constexpr std::string_view name = "lookup_table_grad";
-    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // of w the height alone
+    using inputs = slots<slot::w, slot::ids, grad_of<slot::out>>;  // only the height of w is used
     using outputs = slots<grad_of<slot::w>>;
     static constexpr unsigned row_inputs = 0b110;
     static constexpr bool sums_rows = true;
     using attributes = LookupOptions;
     using grad = no_grad;
 
-    /// Always row-sparse.
+    /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
         return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
     }

@@ -1,4 +1,4 @@
-// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory.
+// rowan/op/lstm_unit.hpp: lstm_unit, one step of a long short-term memory cell.
 #pragma once
 
 #include <rowan/op/detail/recurrent_cell.hpp>
@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The gates of one step, the next cell and state.
+/// Computes the gates of one step, the next cell and the next state.
 template <class T>
 struct LstmStep {
     T const *x, *hidden, *c_prev;
@@ -46,7 +46,7 @@ struct LstmStep {
     }
 };
 
-/// The gradients that reach the gates and the cell before.
+/// Computes the gradients of the gates and of c_prev.
 template <class T>
 struct LstmGradStep {
     T const *saved, *c_prev, *h_grad, *c_grad;
@@ -71,7 +71,7 @@ struct LstmGradStep {
         store(product(dc, f), c_prev_grad + here);
     }
 
-    /// of a sigmoid whose value is y
+    /// The derivative of a sigmoid whose value is y.
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE static V slope(V const& y) {
@@ -82,10 +82,10 @@ struct LstmGradStep {
 }  // namespace detail
 
 /// One step of an LSTM (Hochreiter and Schmidhuber 1997, with a forget gate). With g = x + h_prev · w + b:
-///     i = sigmoid(g_i);  f = sigmoid(g_f);  u = tanh(g_u);  o = sigmoid(g_o);  c = f · c_prev + i · u;  h = o · tanh(c)
-/// `x` is the input's part of the gates, one product for the inputs of all steps.
-/// shapes   x [n, 4 · size] in the order i, f, u, o, which is PyTorch's; h_prev and c_prev [n, size], w [size, 4 · size], b [4 · size]
-///          -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
+///     i = sigmoid(g_i); f = sigmoid(g_f); u = tanh(g_u); o = sigmoid(g_o); c = f · c_prev + i · u; h = o · tanh(c)
+/// `x` is the contribution of the input to the gates, which one matrix product can compute for all steps.
+/// shapes   x [n, 4 · size] in PyTorch's order i, f, u, o; h_prev and c_prev [n, size], w [size, 4 · size],
+///          b [4 · size] -> h and c [n, size], and i, f, u, o, tanh(c) [n, 5 · size] for the gradient
 /// errors   ShapeError if shapes do not match
 /// cost     8 · n · size² operations, one pass over the gates
 template <class T, device D>
@@ -105,7 +105,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     return {std::move(h), std::move(c), std::move(saved)};
 }
 
-/// The gradients of the gates and of c_prev, from what lstm_unit saved and the gradients of h and c.
+/// The gradients of the gates and of c_prev, from the values that lstm_unit saved and the gradients of h and c.
 /// shapes   saved [n, 5 · size], c_prev, h_grad and c_grad [n, size] -> [n, 4 · size], [n, size]
 /// errors   ShapeError if shapes do not match
 /// cost     one pass over the gates
@@ -148,7 +148,7 @@ struct lstm_unit_grad_op {
     }
 };
 
-/// See lstm_unit. The gradients of w and b are sums over rows: those of all steps are one product.
+/// See lstm_unit. The gradients of w and b are sums over rows, so one product computes them for all steps.
 struct lstm_unit_op {
     static constexpr std::string_view name = "lstm_unit";
     using inputs = slots<slot::x, slot::h_prev, slot::c_prev, slot::w, slot::b>;

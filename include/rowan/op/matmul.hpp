@@ -14,10 +14,10 @@
 
 namespace rowan::inline v0 {
 
-/// The product x · y, either of them transposed where its flag says so.
-/// shapes   x [n, k], y [k, m] as they are multiplied -> [n, m]
-/// errors   ShapeError if one is no matrix or the inner dims differ
-/// cost     2 · n · k · m operations; the same bits for any number of threads. On Cuda those of cuBLAS
+/// The matrix product x · y, after transposing the operands whose flags are set.
+/// shapes   x [n, k], y [k, m], each after its transposition -> [n, m]
+/// errors   ShapeError if an operand is not a matrix or the inner dims differ
+/// cost     2 · n · k · m operations; the same bits for any number of threads, on Cuda the bits of cuBLAS
 template <class T, device D>
 Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y, bool transpose_x = false,
                     bool transpose_y = false) {
@@ -45,10 +45,10 @@ Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
 template <bool transpose_x, bool transpose_y>
 struct matmul_op;
 
-/// x · y. The others are its gradients: x · yᵀ and xᵀ · y.
+/// x · y. The other two are its gradients.
 using mul_op = matmul_op<false, false>;
-using mul_nt_op = matmul_op<false, true>;  ///< of x · y that of x
-using mul_tn_op = matmul_op<true, false>;  ///< and that of y
+using mul_nt_op = matmul_op<false, true>;  ///< x · yᵀ, the gradient of x in x · y
+using mul_tn_op = matmul_op<true, false>;  ///< xᵀ · y, the gradient of y in x · y
 
 namespace detail {
 

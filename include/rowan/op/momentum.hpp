@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See momentum: one operator for dense and row-sparse gradients.
+/// See momentum; the gradient may be dense or row-sparse.
 struct momentum_op : detail::optimizer_op<MomentumOptions, slot::velocity> {
     static constexpr std::string_view name = "momentum";
 

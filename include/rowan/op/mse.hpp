@@ -1,4 +1,4 @@
-// rowan/op/mse.hpp: mse, the mean of squared differences.
+// rowan/op/mse.hpp: mse, the mean squared error.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -31,7 +31,7 @@ struct times_difference {
     }
 };
 
-/// The same where the factor, twice the gradient of the mean, lies in the memory of a device.
+/// The same if the factor, twice the gradient of the mean, is in device memory.
 template <class T>
 struct mse_grad_formula {
     LossGrads<T> grads;
@@ -45,8 +45,8 @@ struct mse_grad_formula {
 
 }  // namespace detail
 
-/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of 4096 elements, each
-/// in 16 interleaved parts, and added in the same way.
+/// The mean of (x - y)² over all elements, computed in dtype<T>::sum; 0 if there are none. Sums are formed in blocks of
+/// 4096 elements, each in 16 interleaved partial sums, and the block sums are added in the same way.
 /// shapes   x [...], y [...] -> [1]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both; the same bits for any number of threads
@@ -61,7 +61,7 @@ Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return out;
 }
 
-/// The gradients of x and of y: 2 · (x - y) · out_grad / size, and the same with the other sign.
+/// The gradients of x and of y: 2 · (x - y) · out_grad / size and its negative.
 /// shapes   x [...], y [...], out_grad [1] -> both [...]
 /// errors   ShapeError if the shapes do not match
 /// cost     two reads of both and two writes

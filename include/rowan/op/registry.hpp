@@ -1,4 +1,4 @@
-// rowan/op/registry.hpp: registry, a list of operators as a type, and what the rules of gradients are made of.
+// rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -17,14 +17,14 @@
 
 namespace rowan::inline v0 {
 
-/// What an operator is: a tag type whose `name` is a value, whose slots are types, whose kernels are the overloads of its `run`.
+/// An operator is a tag type: its `name` is a value, its slots are types, and its kernels are the overloads of `run`.
 ///
 ///     struct clip_op {
 ///         static constexpr std::string_view name = "clip";
-///         using inputs = slots<slot::x>;                     // in the order of run's arguments, which follow the device
-///         using outputs = slots<slot::out>;                  // in the order of run's result: a value, or a tuple of them
-///         struct attributes { double limit = 1; };           // run's last argument, if it is there
-///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // for one output; else an array
+///         using inputs = slots<slot::x>;                     // in the order of run's arguments after the device
+///         using outputs = slots<slot::out>;                  // in the order of run's result, a value or a tuple
+///         struct attributes { double limit = 1; };           // optional: the last argument of run
+///         static constexpr VarSpec infer(VarSpec const& x, attributes const&);   // an array for several outputs
 ///         template <class T, class D> static Tensor<T, D> run(D exec, Tensor<T, D> const& x, attributes const&);
 ///         using grad = grad_rule<clip_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 ///     };
@@ -36,9 +36,10 @@ concept operation = requires {
     typename Op::grad;
 };
 
-/// An operator of which row i of the result follows from row i of some inputs may say so: `static constexpr unsigned row_inputs` has a bit
-/// for each of these inputs, the others being taken as a whole (weights). With `sums_rows` its results are sums over these rows instead
-/// (gradients of weights). A recurrent net then runs it once for all steps.
+/// The bit mask of the inputs whose row i determines row i of the result: the operator's
+/// `static constexpr unsigned row_inputs`, or 0 if it has none. Other inputs are used as a whole (weights). If the
+/// operator also has `sums_rows`, its results are sums over these rows instead (gradients of weights). A recurrent net
+/// runs such an operator once for all steps.
 template <class Op>
 inline constexpr unsigned row_inputs_of = [] {
     if constexpr (requires { Op::row_inputs; }) {
@@ -47,7 +48,7 @@ inline constexpr unsigned row_inputs_of = [] {
         return 0u;
     }
 }();
-/// Whether its results are sums over the rows of these inputs.
+/// Whether the results are sums over the rows of the inputs in row_inputs.
 template <class Op>
 inline constexpr bool sums_rows_of = [] {
     if constexpr (requires { Op::sums_rows; }) {
@@ -57,10 +58,11 @@ inline constexpr bool sums_rows_of = [] {
     }
 }();
 
-/// An operator that treats rows apart without that, such as one along another axis or one of whole sequences, says `row_wise`: true, or a
-/// function of its attributes. A batch of a recurrent net whose step has an operator of which neither is known runs in one part.
+/// Whether an operator without `row_inputs` still treats rows independently, as for another axis or whole sequences:
+/// its `row_wise`, a bool or a function of its attributes, or false if it has none. If the step of a recurrent net has
+/// an operator with neither `row_inputs` nor `row_wise`, the net does not split its batches into parts.
 /// errors   none
-/// cost     that of the operator's own function, if it has one
+/// cost     that of the operator's function, if it has one
 template <class Op, class Attributes>
 bool row_wise_of(Attributes const& attributes) {
     static_cast<void>(attributes);
@@ -73,32 +75,34 @@ bool row_wise_of(Attributes const& attributes) {
     }
 }
 
-/// Is there a kernel of `Op` for a device and arguments of these types?
+/// Whether `Op` has a kernel for a device and arguments of these types.
 template <class Op, class... Args>
 concept runnable = requires(Args... args) {
     Op::run(static_cast<Args>(args)...);
 };
 
-/// The operator has no gradient: no error reaches what it reads.
+/// The `grad` of an operator without a gradient: its inputs get no gradient.
 struct no_grad {};
 
-/// What a gradient operator reads: slots of the forward operator, gradients of its outputs, and what rules before it made.
+/// The slots that a gradient operator reads: slots of the forward operator, gradients of its outputs, and results of
+/// earlier rules.
 template <class... Slot>
 using uses = slots<Slot...>;
 
-/// What it makes: gradients of the forward operator's inputs, in the order of its outputs; other slots are passed to later rules.
+/// The slots that a gradient operator writes, in the order of its outputs: gradients of the forward operator's inputs,
+/// and other slots for later rules to read.
 template <class... Slot>
 using makes = slots<Slot...>;
 
-/// One operator of the backward pass; what it uses and makes are its own slots where they are not named.
+/// One operator of the backward pass. Uses and Makes default to the operator's own slots.
 template <class Op, class Uses = typename Op::inputs, class Makes = typename Op::outputs>
 struct grad_rule {
     using op = Op;         ///< the operator
-    using reads = Uses;    ///< the slots of what it reads
-    using writes = Makes;  ///< the slots of what it makes
+    using reads = Uses;    ///< the slots that it reads
+    using writes = Makes;  ///< the slots that it writes
 };
 
-/// Several, one after the other. Those that make nothing that is wanted are left out.
+/// Several rules, run in order. A net leaves out the rules whose results it does not need.
 template <class... Rule>
 struct grad_rules {};
 
@@ -123,7 +127,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
     return std::adjacent_find(names.begin(), names.end()) == names.end();
 }
 
-// No constant: at compile time the error names it.
+// Not constexpr, so a compile error names it.
 [[noreturn]] inline void there_is_no_operator_of_that_name(std::string_view name, std::size_t size) {
     throw GraphError(std::string("there is no operator \"")
                          .append(name)
@@ -134,7 +138,7 @@ constexpr bool distinct(std::array<std::string_view, n> names) {
 
 }  // namespace detail
 
-/// The rules of an operator's backward pass, none for no_grad.
+/// The gradient rules of an operator; none for no_grad.
 template <class Op>
 using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 
@@ -142,25 +146,27 @@ using grad_rules_of = typename detail::as_rules<typename Op::grad>::type;
 template <class Op>
 concept differentiable = operation<Op> && !std::same_as<typename Op::grad, no_grad>;
 
-/// A list of operators, known by type at compile time and by name at run time. It has no state: a program carries the kernels that it
-/// calls, and only `dispatch` needs them all. A user extends a list by naming more: `builtin_ops::with<my_clip>`.
+/// A list of operators, accessed by type at compile time and by name at run time. It has no state: a program contains
+/// only the kernels that it calls; `dispatch` instantiates all of them. `with` extends a list:
+/// `builtin_ops::with<my_clip>`.
 template <class... Op>
 struct registry {
     static constexpr std::size_t size = sizeof...(Op);
-    /// Of the operators, in the order of the list.
+    /// The names of the operators, in the order of the list.
     static constexpr std::array<std::string_view, size> names{Op::name...};
     static_assert(detail::distinct(names), "rowan::registry: two operators share a name: rename one of them");
 
-    /// Is `O` in the list?
+    /// Whether `O` is in the list.
     template <class O>
     static constexpr bool has = (std::is_same_v<O, Op> || ...);
 
-    /// The list with more operators at its end.
+    /// The list with operators appended.
     template <class... More>
     using with = registry<Op..., More...>;
 
-    /// Calls visit(O{}) for the operator O of that name and returns what it returns, which must be of one type for all.
-    /// errors   GraphError if there is none
+    /// Calls visit(O{}) for the operator O with that name and returns its result, whose type must be the same for all
+    /// operators.
+    /// errors   GraphError if no operator has that name
     /// cost     a binary search of a table made at compile time
     template <class Visit>
     static constexpr decltype(auto) dispatch(std::string_view name, Visit&& visit) {

@@ -1,4 +1,4 @@
-// rowan/op/relu.hpp: relu, the positive part of every element.
+// rowan/op/relu.hpp: relu, the element-wise rectified linear unit.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// x where it is positive, else 0
+/// max(x, 0)
 struct relu_formula {
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -36,7 +36,7 @@ struct relu_grad_formula {
 
 }  // namespace detail
 
-/// x where it is positive, else 0, element by element. A NaN stays one.
+/// max(x, 0) element-wise; NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result
@@ -45,7 +45,7 @@ Tensor<T, D> relu(D const& exec, Tensor<T, D> const& x) {
     return detail::zip_elements<detail::sum_t<T>>(exec, detail::relu_formula{}, x);
 }
 
-/// The gradient of x from the result and its gradient: out_grad where the result is positive, else 0.
+/// The gradient of x from the result and its gradient: out_grad where out > 0, else 0.
 /// shapes   both [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result

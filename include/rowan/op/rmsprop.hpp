@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See rmsprop: one operator for dense and row-sparse gradients.
+/// See rmsprop; the gradient may be dense or row-sparse.
 struct rmsprop_op : detail::optimizer_op<RmspropOptions, slot::moment, slot::velocity> {
     static constexpr std::string_view name = "rmsprop";
 

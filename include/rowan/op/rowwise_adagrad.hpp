@@ -8,7 +8,7 @@
 
 namespace rowan::inline v0 {
 
-/// See rowwise_adagrad: one operator for dense and row-sparse gradients.
+/// See rowwise_adagrad; the gradient may be dense or row-sparse.
 struct rowwise_adagrad_op : detail::optimizer_op<AdagradOptions, slot::moment> {
     static constexpr std::string_view name = "rowwise_adagrad";
 

@@ -1,4 +1,4 @@
-// rowan/op/scale.hpp: scale, a number times every element, and another added.
+// rowan/op/scale.hpp: scale, the elements multiplied by a factor plus a bias.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -21,7 +21,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Elements that are summed as integers are multiplied by whole numbers only.
+/// errors   ValueError if dtype<T>::sum is an integer type that cannot represent the value
 template <class T>
 void check_whole_setting(char const* field, double value) {
     if constexpr (std::integral<sum_t<T>>) {
@@ -57,10 +57,10 @@ struct affine_formula {
 
 }  // namespace detail
 
-/// factor · x + bias, element by element, computed in dtype<T>::sum. The product is rounded before the sum; a bias of 0 adds nothing.
-/// Integers wrap around.
+/// factor · x + bias element-wise, computed in dtype<T>::sum. The product is rounded before the addition; a bias of 0
+/// is not added. Integers wrap around.
 /// shapes   x [...] -> [...]
-/// errors   ValueError if the elements are integers and factor or bias is no whole number
+/// errors   ValueError if the elements are integers and factor or bias is not an integer that dtype<T>::sum represents
 /// cost     one read of x and one write of the result
 template <class T, device D>
 Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double bias = 0) {
@@ -78,7 +78,7 @@ Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias =
 
 struct scale_grad_op;
 
-/// A SelectedRows stays one, and takes no bias.
+/// See scale. The result for a SelectedRows is a SelectedRows, and its bias must be 0.
 struct scale_op {
     static constexpr std::string_view name = "scale";
     using inputs = slots<slot::x>;
@@ -87,8 +87,8 @@ struct scale_op {
     using grad = grad_rule<scale_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        double factor = 1;  ///< what x is multiplied by
-        double bias = 0;    ///< what is then added
+        double factor = 1;  ///< the factor
+        double bias = 0;    ///< added after the multiplication
 
         static constexpr auto fields =
             std::tuple(field{"factor", &attributes::factor}, field{"bias", &attributes::bias});

@@ -1,4 +1,4 @@
-// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated as often as another input's sequences are long.
+// rowan/op/sequence_expand.hpp: sequence_expand_op, rows or sequences repeated by another input's lengths.
 #pragma once
 
 #include <rowan/op/fields.hpp>
@@ -15,14 +15,14 @@ namespace rowan::inline v0 {
 
 /// The settings of sequence_expand.
 struct SequenceExpandOptions {
-    std::optional<std::size_t> level = {};  ///< of y; the last unless given
+    std::optional<std::size_t> level = {};  ///< a level of y; the last by default
 
     static constexpr auto fields = std::tuple(field{"level", &SequenceExpandOptions::level});
 };
 
 struct sequence_expand_grad_op {
     static constexpr std::string_view name = "sequence_expand_grad";
-    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // of x the shape alone, of y the levels
+    using inputs = slots<slot::x, slot::y, grad_of<slot::out>>;  // only the shape of x and the levels of y are used
     using outputs = slots<grad_of<slot::x>>;
     using attributes = SequenceExpandOptions;
     using grad = no_grad;
@@ -39,7 +39,7 @@ struct sequence_expand_grad_op {
     }
 };
 
-/// See sequence_expand, for the levels of y.
+/// See sequence_expand; the levels are those of y.
 struct sequence_expand_op {
     static constexpr std::string_view name = "sequence_expand";
     using inputs = slots<slot::x, slot::y>;

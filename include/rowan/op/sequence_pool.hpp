@@ -1,4 +1,4 @@
-// rowan/op/sequence_pool.hpp: sequence_pool_op, one row for each sequence, as an operator.
+// rowan/op/sequence_pool.hpp: sequence_pool_op, one pooled row for each sequence.
 #pragma once
 
 #include <rowan/op/fields.hpp>
@@ -13,8 +13,8 @@ namespace rowan::inline v0 {
 
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
-    Pooling pool = Pooling::sum;  ///< what becomes of the rows of a sequence
-    double pad_value = 0;   ///< the row of an empty sequence
+    Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
+    double pad_value = 0;   ///< the elements of the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});

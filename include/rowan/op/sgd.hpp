@@ -10,10 +10,10 @@ namespace rowan::inline v0 {
 
 /// The settings of sgd.
 struct SgdOptions {
-    double learning_rate = 0.01;  ///< the step's size
+    double learning_rate = 0.01;  ///< step size
 };
 
-/// See sgd: one operator for dense and row-sparse gradients.
+/// See sgd; the gradient may be dense or row-sparse.
 struct sgd_op : detail::optimizer_op<SgdOptions> {
     static constexpr std::string_view name = "sgd";
 

@@ -1,4 +1,4 @@
-// rowan/op/sigmoid.hpp: sigmoid, 1 / (1 + exp(-x)) of every element.
+// rowan/op/sigmoid.hpp: sigmoid, the element-wise logistic function.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -34,7 +34,7 @@ struct sigmoid_grad_formula {
 
 }  // namespace detail
 
-/// 1 / (1 + exp(-x)), element by element, computed in dtype<T>::sum.
+/// 1 / (1 + exp(-x)) element-wise, computed in dtype<T>::sum.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set

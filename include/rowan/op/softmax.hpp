@@ -1,4 +1,4 @@
-// rowan/op/softmax.hpp: softmax, the numbers of a row as shares of 1.
+// rowan/op/softmax.hpp: softmax, the softmax of each row of a matrix.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -14,12 +14,13 @@
 
 namespace rowan::inline v0 {
 
-/// exp(x - max) / sum of exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; its `exp` is found by its type. Sums are
-/// formed in 16 interleaved parts. A NaN, or a largest number that is infinite, makes its row NaN. Goodfellow et al.: Deep Learning, 2016,
-/// section 4.1.
+/// exp(x - max) / Σ exp(x - max), row by row, computed in dtype<T>::sum and narrowed once; user-defined types need an
+/// `exp` that ADL finds. Sums are formed in 16 interleaved partial sums. A row is NaN if it contains a NaN or its
+/// maximum is infinite. Goodfellow et al.: Deep Learning, 2016, section 4.1.
 /// shapes   x [n, classes] -> [n, classes]
-/// errors   ShapeError if x is no matrix
-/// cost     two reads of x and one write of the result, memory for a row of each thread; the same bits for any number of threads
+/// errors   ShapeError if x is not a matrix
+/// cost     two reads of x and one write of the result, temporary memory of one row per thread; the same bits for any
+///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
@@ -32,10 +33,10 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
     return out;
 }
 
-/// The gradient of x from the result and its gradient: out · (out_grad - sum of out · out_grad), row by row.
+/// The gradient of x from the result and its gradient: out · (out_grad - Σ out · out_grad), row by row.
 /// shapes   both [n, classes] -> [n, classes]
-/// errors   ShapeError if out is no matrix or the shapes differ
-/// cost     two reads of both and one write of the result, memory for a row of each thread
+/// errors   ShapeError if out is not a matrix or the shapes differ
+/// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
     static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");

@@ -1,4 +1,4 @@
-// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the loss of numbers whose softmax are probabilities.
+// rowan/op/softmax_with_cross_entropy.hpp: softmax_with_cross_entropy, the cross entropy of logits.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -23,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The loss of a row, from its largest number and the sum of its exponentials.
+/// Writes the loss of a row, given its maximum and the sum of its exponentials.
 template <class T, class I>
 struct SoftmaxLoss {
     T const* x;
@@ -40,12 +40,14 @@ struct SoftmaxLoss {
 
 }  // namespace detail
 
-/// log(sum of exp(x - max)) - (x[i, label[i]] - max) of every row, or the mean or sum of these, and the softmax, which the gradient needs.
-/// Computed in dtype<T>::sum, whose `exp` and `log` are found by its type: finite for numbers whose differences are. Sums along a row
-/// are formed in 16 interleaved parts, those of losses as by cross_entropy. On Cuda the loss is as exact as its `log`.
-/// Goodfellow et al.: Deep Learning, 2016, sections 4.1 and 6.2.2.
-/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax [n, classes]
-/// errors   ShapeError if x is no matrix or label has another number of elements; IndexError if a label is not in [0, classes)
+/// log(Σ exp(x - max)) - (x[i, label[i]] - max) for every row i, or the mean or sum of these, and the softmax, which
+/// the gradient needs. Computed in dtype<T>::sum; user-defined types need `exp` and `log` that ADL finds. The loss is
+/// finite if the differences of the elements of a row are. Row sums are formed in 16 interleaved partial sums, sums of
+/// losses as in cross_entropy. The precision of the loss on Cuda is that of its `log`. Goodfellow et al.: Deep
+/// Learning, 2016, sections 4.1 and 6.2.2.
+/// shapes   x [n, classes], label [n] of int32 or int64 -> the loss [1], or [n] without reduction, and the softmax
+///          [n, classes]
+/// errors   ShapeError if x is not a matrix or label is not of shape [n]; IndexError if a label is not in [0, classes)
 /// cost     as softmax
 template <class T, id_type I, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec, Tensor<T, D> const& x,
@@ -62,7 +64,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
     return {detail::reduce<T>(exec, reduction, losses), std::move(softmax)};
 }
 
-/// The gradient of x from the softmax: (softmax - 1 where the label is) · out_grad, divided by n for a mean.
+/// The gradient of x from the softmax: (softmax - 1) · out_grad at the label, softmax · out_grad elsewhere; divided by
+/// n for Reduction::mean.
 /// shapes   softmax [n, classes], label [n], out_grad [1], or [n] without reduction -> [n, classes]
 /// errors   as softmax_with_cross_entropy; ShapeError if out_grad has another shape
 /// cost     one read of the softmax and one write of the result
@@ -95,7 +98,7 @@ Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softm
 
 struct softmax_with_cross_entropy_grad_op;
 
-/// The slot `saved` holds the softmax.
+/// See softmax_with_cross_entropy. The slot `saved` holds the softmax.
 struct softmax_with_cross_entropy_op {
     static constexpr std::string_view name = "softmax_with_cross_entropy";
     using inputs = slots<slot::x, slot::label>;

@@ -1,4 +1,4 @@
-// rowan/op/split.hpp: split, a tensor cut along one axis.
+// rowan/op/split.hpp: split, a tensor split along one axis.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -34,7 +34,7 @@ namespace detail {
     throw ShapeError("sum of sections", std::to_string(sum), std::to_string(dim));
 }
 
-/// Sections are counts and add up to the dim, if that is known.
+/// Checks that no section is negative and, if the dim is known, that the sections add up to it.
 template <class Sections>
 constexpr void check_sections(Sections const& sections, std::int64_t dim) {
     std::int64_t sum = 0;
@@ -47,12 +47,14 @@ constexpr void check_sections(Sections const& sections, std::int64_t dim) {
 
 }  // namespace detail
 
-/// Parts of x along an axis: part k has sections[k] of its dim, from sections[0] + … + sections[k - 1] on. Axis -1 is the last one.
+/// Splits x along an axis: part k has size sections[k] and begins at sections[0] + … + sections[k - 1]. Axis -1 is the
+/// last one.
 ///
 ///     split([[1 2 3] [4 5 6]], {1, 2}, 1)   ->   [[1] [4]]   and   [[2 3] [5 6]]
 ///
 /// shapes   x [..., Σ sections, ...] -> [..., sections[k], ...] for each k
-/// errors   ValueError if x has no such axis; ShapeError if sections are not a flat list, one is negative or they do not add up to the dim
+/// errors   ValueError if the axis is out of range; ShapeError if sections is not of rank 1, a section is negative, or
+///          they do not add up to the dim
 /// cost     one read and one write of every element
 template <class T, device D>
 std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_identity_t<Ids<>> sections,
@@ -72,7 +74,7 @@ std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_ident
 
 struct split_grad_op;
 
-/// The slot `out` holds all parts, as a std::vector.
+/// See split. The slot `out` holds all parts as a std::vector.
 struct split_op {
     static constexpr std::string_view name = "split";
     using inputs = slots<slot::x>;
@@ -80,8 +82,8 @@ struct split_op {
     using grad = grad_rule<split_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
 
     struct attributes {
-        std::vector<std::int64_t> sections;  ///< how many rows, or columns, of the axis each part has
-        std::int64_t axis = 0;               ///< negative ones count from the end
+        std::vector<std::int64_t> sections;  ///< the size of each part along the axis
+        std::int64_t axis = 0;               ///< negative values count from the end
 
         static constexpr auto fields =
             std::tuple(field{"sections", &attributes::sections}, field{"axis", &attributes::axis});
@@ -108,7 +110,7 @@ struct split_op {
     }
 };
 
-/// Puts the gradients of the parts together.
+/// Concatenates the gradients of the parts.
 struct split_grad_op {
     static constexpr std::string_view name = "split_grad";
     using inputs = slots<grad_of<slot::out>>;

@@ -1,4 +1,4 @@
-// rowan/op/sub.hpp: sub, the difference of two tensors.
+// rowan/op/sub.hpp: sub, the difference of two tensors, and negate.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Integers wrap around.
+/// a - b; integers wrap around.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V minus(V const& a, V const& b) {
@@ -48,7 +48,7 @@ struct negate_formula {
 
 }  // namespace detail
 
-/// x - y, element by element, computed in dtype<T>::sum. Integers wrap around.
+/// x - y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
 /// cost     one read of both and one write of the result
@@ -58,7 +58,7 @@ Tensor<T, D> sub(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     return detail::zip_elements<detail::sum_t<T>>(exec, detail::sub_formula{}, x, y);
 }
 
-/// 0 - x, element by element: what reaches y from a difference.
+/// 0 - x element-wise, which is also the gradient of y in x - y.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result

@@ -1,4 +1,4 @@
-// rowan/op/sum.hpp: sum, of any number of tensors and row-sparse gradients.
+// rowan/op/sum.hpp: sum, the sum of any number of tensors and row-sparse gradients.
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
@@ -23,7 +23,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device adds many tensors, and puts the rows of many gradients together. That of Thrust devices stands in rowan/thrust/op/sum.hpp.
+/// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
 template <class D>
 struct Summands;
 
@@ -52,7 +52,7 @@ struct Summands<Cpu> {
         return SelectedRowsAccess::make(x[0].height(), all, std::move(value));
     }
 
-    /// The rows of g with another value.
+    /// The rows of g with other values.
     template <class T>
     static SelectedRows<T> with_value(Cpu, SelectedRows<T> const& g, Tensor<T> value) {
         return {g.height(), g.rows(), std::move(value)};
@@ -61,9 +61,9 @@ struct Summands<Cpu> {
 
 }  // namespace detail
 
-/// The sum of tensors of one shape, added in their order.
+/// The sum of tensors of the same shape, added in order.
 /// shapes   x of one or more, each [...] -> [...]
-/// errors   ShapeError if there are none or shapes differ
+/// errors   ShapeError if x is empty or the shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
@@ -75,9 +75,9 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x) {
     return out;
 }
 
-/// The rows of all, one after the other: their sum, not merged.
-/// shapes   of one height and row shape -> the same, with as many rows as all have together
-/// errors   ShapeError if there are none, or heights or row shapes differ
+/// The sum of SelectedRows: their rows concatenated in order, not merged.
+/// shapes   all of one height and row shape -> the same, with the total number of rows
+/// errors   ShapeError if x is empty, or heights or row shapes differ
 /// cost     one read of each and one write of the result
 template <class T, device D>
 SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
@@ -98,9 +98,9 @@ SelectedRows<T, D> sum(D exec, std::vector<SelectedRows<T, D>> const& x) {
     return detail::Summands<D>::join(exec, x, rows, detail::new_tensor<T>(exec, shape));
 }
 
-/// The dense sum of both kinds: the tensors, then the rows of each gradient in order, as scatter_add adds them.
+/// The dense sum of both kinds: adds the tensors, then the rows of each gradient in order, as scatter_add does.
 /// shapes   x of one or more, each [height, ...], sparse of that height and row shape -> [height, ...]
-/// errors   ShapeError if there are no tensors or shapes differ
+/// errors   ShapeError if x is empty or shapes differ
 /// cost     as for tensors, and one scatter_add for each gradient
 template <class T, device D>
 Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<SelectedRows<T, D>> const& sparse) {
@@ -117,10 +117,10 @@ Tensor<T, D> sum(D exec, std::vector<Tensor<T, D>> const& x, std::vector<Selecte
 
 struct sum_grad_op;
 
-/// See sum. Dense if one of its inputs is.
+/// See sum. The result is dense if any input is dense.
 struct sum_op {
     static constexpr std::string_view name = "sum";
-    using inputs = slots<slot::x>;  // any number of them
+    using inputs = slots<slot::x>;  // any number of inputs
     using outputs = slots<slot::out>;
     static constexpr unsigned row_inputs = ~0u;
     using grad = grad_rule<sum_grad_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::x>>>;
@@ -153,7 +153,8 @@ struct sum_op {
     }
 };
 
-/// Every summand gets the gradient of the sum, a row-sparse one the rows that it has.
+/// The gradient of a dense summand is an alias of the gradient of the sum; that of a row-sparse summand is its rows of
+/// that gradient.
 struct sum_grad_op {
     static constexpr std::string_view name = "sum_grad";
     using inputs = slots<slot::x, grad_of<slot::out>>;

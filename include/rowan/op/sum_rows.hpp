@@ -1,4 +1,4 @@
-// rowan/op/sum_rows.hpp: sum_rows, the sum of all rows of a tensor.
+// rowan/op/sum_rows.hpp: sum_rows, the sum of the rows of a tensor, and its adjoint expand_rows.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -20,7 +20,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device sums the n rows of a matrix into one, n > 0. That of Thrust devices stands in rowan/thrust/op/sum_rows.hpp.
+/// Sums the n > 0 rows of a matrix on a device. The Thrust specialization is in rowan/thrust/op/sum_rows.hpp.
 template <class D>
 struct ColumnSums;
 
@@ -38,10 +38,11 @@ struct ColumnSums<Cpu> {
 
 }  // namespace detail
 
-/// The sum of the rows, column by column, in input order and blocks of 64 as merge's: what reaches a bias.
+/// The sum over the rows, such as the gradient of a bias. Sums are formed in input order and in blocks of 64, as in
+/// merge.
 /// shapes   x [n, ...] -> [...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x; on the host 8 bytes for each row while it works, on a device the sums of blocks of 64 rows
+/// cost     one read of x; temporary memory: on the host 8 bytes per row, on a device the sums of blocks of 64 rows
 template <class T, device D>
 Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::ElementLoops<D>::check(exec, x);
@@ -58,9 +59,9 @@ Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
     return sum_rows(Device{}, x);
 }
 
-/// Copies of a row: the adjoint of sum_rows.
+/// Repeats a row for each row of `like`: the adjoint of sum_rows.
 /// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if row is not of the shape of like's rows
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
 /// cost     one write of the result
 template <class T, device D>
 Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {

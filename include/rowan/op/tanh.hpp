@@ -1,4 +1,4 @@
-// rowan/op/tanh.hpp: tanh, the hyperbolic tangent of every element.
+// rowan/op/tanh.hpp: tanh, the element-wise hyperbolic tangent.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -35,8 +35,8 @@ struct tanh_grad_formula {
 
 }  // namespace detail
 
-/// -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x: tanh(x), element by element, computed in dtype<T>::sum, whose `exp` is
-/// found by its type. A NaN stays one.
+/// tanh(x) element-wise, computed in dtype<T>::sum as -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
+/// User-defined types need an `exp` that ADL finds. NaN propagates.
 /// shapes   x [...] -> [...]
 /// errors   ValueError if exec.threads is negative
 /// cost     one read of x and one write of the result; the same bits with any instruction set

@@ -1,4 +1,4 @@
-// rowan/op/var_spec.hpp: VarSpec, what is known of a variable before it has a value.
+// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 #pragma once
 
 #include <rowan/core/dtype.hpp>
@@ -16,13 +16,13 @@ namespace rowan::inline v0 {
 /// A dim that is not known yet, such as the number of rows of the next batch.
 inline constexpr std::int64_t UNK = -1;
 
-/// The kinds of variables, with their numbers in descriptors.
+/// The kinds of variables, with their values in descriptors.
 enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
 
 /// Up to eight dims, each a count or UNK.
 class Dims {
 public:
-    static constexpr std::size_t max_rank = 8;  ///< more dims than that are refused
+    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
 
     constexpr Dims() = default;  ///< rank 0
     /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
@@ -30,8 +30,8 @@ public:
         for (std::int64_t const dim : dims) push_back(dim);
     }
 
-    /// One dim more, the last.
-    /// errors   ShapeError if there are max_rank already or it is neither a count nor UNK
+    /// Appends a dim.
+    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
     constexpr void push_back(std::int64_t dim) {
         if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
         if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
@@ -45,7 +45,7 @@ public:
     constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
     constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
 
-    /// The product of the dims from `first` on, UNK if one of them is.
+    /// The product of the dims from `first` on; UNK if one of them is UNK.
     constexpr std::int64_t product_from(std::size_t first) const noexcept {
         std::int64_t product = 1;
         for (std::size_t i = first; i < rank_; ++i) {
@@ -57,7 +57,7 @@ public:
 
     friend constexpr bool operator==(Dims const&, Dims const&) = default;
 
-    /// [UNK, 640, 480]
+    /// Prints the dims: [UNK, 640, 480]
     friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
         char const* comma = "[";
         for (std::int64_t const dim : dims) {
@@ -73,29 +73,29 @@ private:
     std::size_t rank_ = 0;
 };
 
-/// Kind, element type, dims and levels of sequences of a variable.
+/// The kind, element type, dims and number of levels of a variable.
 struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;              ///< what kind of thing it is
+    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
     std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
-    Dims dims;                                       ///< of a SelectedRows those that it stands for
-    std::size_t lod_level = 0;                       ///< how many; 0: rows that form no sequences
+    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
+    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
 
     friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
 };
 
-/// Is it the number of one of rowan's integral element types, bool among them?
+/// Whether this is the number of one of rowan's integral element types, including bool.
 constexpr bool is_integral(std::int32_t wire) noexcept {
     return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
            wire == dtype<bool>::wire;
 }
 
-/// The specs of a Tensor or LoDTensor, and of a SelectedRows.
+/// The spec of a Tensor or LoDTensor.
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
 }
-/// The same of a SelectedRows.
+/// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");

@@ -11,11 +11,12 @@
 
 namespace rowan::inline v0 {
 
-/// embedding_bag with a weight for each id: the mean divides by the sum of the weights, sqrt by the root of the sum of their squares, as
-/// TensorFlow's embedding_lookup_sparse; max compares weighted rows. A divisor of 0 gives zeros.
+/// embedding_bag with a weight for each id: mean divides by the sum of the weights and sqrt by the square root of the
+/// sum of their squares, as TensorFlow's embedding_lookup_sparse does; max compares weighted rows element-wise. The row
+/// of a bag with divisor 0 is 0.
 /// shapes   weight [n]
-/// errors   as without weights; ShapeError if weight is not of the shape of ids
-/// cost     as without weights; weighted rows of a bag lie in memory for a while
+/// errors   as without weights; ShapeError if weight does not have the shape of ids
+/// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
                            std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
@@ -25,8 +26,8 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 
 /// The gradients of the table, one row for each id, and of the weights.
 /// shapes   out_grad [bags, ...] -> a SelectedRows of the table's shape with n rows; [n]
-/// errors   as embedding_bag; ShapeError if out_grad is not of the shape of its result
-/// cost     as without weights, and two reads of a row of the table for each id
+/// errors   as embedding_bag; ShapeError if out_grad does not have the shape of its result
+/// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
                                                              LoDTensor<I, D> const& ids,
@@ -59,7 +60,7 @@ struct weighted_embedding_bag_grad_op {
 };
 
 struct weighted_embedding_bag_op {
-    static constexpr std::string_view name = "weighted_bag";  // in files
+    static constexpr std::string_view name = "weighted_bag";  // the name in files
     using inputs = slots<slot::w, slot::ids, slot::weight>;
     using outputs = slots<slot::out>;
     using attributes = BagOptions;

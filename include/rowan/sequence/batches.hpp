@@ -1,4 +1,4 @@
-// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, batches made longer, cut and joined.
+// rowan/sequence/batches.hpp: append_lengths, split_batch and merge_batches, to extend, split and concatenate batches.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -21,8 +21,9 @@
 
 namespace rowan::inline v0 {
 
-/// A Lod with more sequences at the end of each level, given by their lengths. Without levels it is just these.
-/// errors   ShapeError if the number of levels differs or lengths are a tensor of another rank than 1; LodError as in Lod::from_lengths
+/// Appends sequences, given by their lengths, to each level. If lod has no levels, the result has only the new ones.
+/// errors   ShapeError if the number of levels differs or a list of lengths is a tensor whose rank is not 1; LodError
+///          as in Lod::from_lengths
 /// cost     O(offsets of the result)
 template <detail::id_lists R>
 Lod append_lengths(Lod const& lod, R const& more) {
@@ -46,7 +47,7 @@ inline Lod append_lengths(Lod const& lod, std::initializer_list<Ids<>> more) {
 
 namespace detail {
 
-/// First-level sequences [begin, end), or rows where there are no levels, as an alias.
+/// An alias of first-level sequences [begin, end), or of rows [begin, end) if x has no levels.
 template <class T, class D>
 LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t end) {
     return x.lod().empty() ? LoDTensor<T, D>(x.value().slice(begin, end)) : slice_sequences(x, 0, begin, end);
@@ -54,12 +55,12 @@ LoDTensor<T, D> part_of(LoDTensor<T, D> const& x, std::size_t begin, std::size_t
 
 }  // namespace detail
 
-/// Cuts a batch into min(parts, x.size()) batches of equally many first-level sequences (rows without levels), what is left over going
-/// to the last one. Their rows are aliases of those of x.
+/// Splits x into min(count, x.size()) batches with equal numbers of first-level sequences (of rows if x has no levels);
+/// the last batch also takes the remainder. The batches alias the rows of x.
 /// shapes   x of m sequences, or rows -> min(count, m) batches
 /// errors   ShapeError if count is less than 1
 /// cost     O(offsets of x), no rows copied
-template <class T, class Device, std::integral N>  // so that braces are sizes
+template <class T, class Device, std::integral N>  // so that a braced list selects the overload with sizes
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N count) {
     x.check();
     if (std::cmp_less(count, 1)) throw ShapeError("parts", std::to_string(count), "at least 1");
@@ -75,10 +76,12 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
     return batches;
 }
 
-/// Cuts a batch into batches of so many first-level sequences (rows without levels). Their rows are aliases of those of x. The adjoint of
-/// merge_batches, if the sizes are those of what was joined. Sizes in the memory of a device are waited for.
+/// Splits x into batches of sizes[k] first-level sequences (rows if x has no levels), which alias the rows of x. This
+/// is the adjoint of merge_batches if the sizes are those of the merged batches. Sizes in device memory are copied to
+/// the host, which synchronizes.
 /// shapes   sizes [parts] -> as many batches
-/// errors   IndexError if a size is negative or more than is left; ShapeError if sizes do not add up to x.size()
+/// errors   IndexError if a size is negative or exceeds what is left; ShapeError if sizes are not a flat list or do not
+///          add up to x.size()
 /// cost     O(offsets of x), no rows copied
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
@@ -101,9 +104,10 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std
     return batches;
 }
 
-/// Joins batches: the sequences of the first, then those of the second, and so on.
+/// Concatenates batches: the sequences of the first, then those of the second, and so on.
 /// shapes   batches of n_i rows -> one of Σ n_i
-/// errors   ShapeError if there are none, levels or trailing dims differ, or there are more than 2^63 - 1 rows
+/// errors   ShapeError if there are no batches, the numbers of levels or trailing dims differ, or there are more than
+///          2^63 - 1 rows
 /// cost     one read and one write of every row
 template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> batches) {

@@ -1,4 +1,4 @@
-// rowan/sequence/lod.hpp: level-of-detail offsets, which cut a flat batch into sequences.
+// rowan/sequence/lod.hpp: Lod, level-of-detail offsets that partition a flat batch into sequences.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -26,36 +26,37 @@ namespace detail {
 
 struct LodAccess;
 
-/// Lists of numbers, which may be looked at twice.
+/// A multi-pass range of lists of integers.
 template <class R>
 concept id_lists = std::ranges::sized_range<R const> && std::ranges::forward_range<R const> &&
     std::convertible_to<std::ranges::range_reference_t<R const>, Ids<>>;
 
-/// A list of numbers has rank 1.
+/// Throws ShapeError unless `list` has rank 1.
 inline void check_list(std::string const& field, Ids<> const& list) {
     if (list.shape().size() != 1) throw ShapeError(field + " rank", std::to_string(list.shape().size()), "1");
 }
 
-/// IndexError unless 0 <= list[i] <= most.
+/// Throws IndexError unless 0 <= list[i] <= most.
 void check_at_most(char const* field, Ids<> const& list, std::size_t i, std::int64_t most);
 
 }  // namespace detail
 
-/// How the rows of a batch form sequences, those longer sequences, and so on: one list of offsets for each level.
+/// Offsets that group the rows of a batch into sequences, these into outer sequences, and so on: one list per level.
 ///
 ///     level 0   0       2                 5     2 paragraphs, of 2 and 3 sentences
 ///     level 1   0   3   9   11   17   20        5 sentences, of 3, 6, 2, 6 and 3 words
 ///     rows      0 … 2 3 … 8 9 10 11…16 17…19    20 words
 ///
-/// Offsets are relative: those of level i count the sequences of level i + 1, the last level's count rows. Sequences may be empty at
-/// any level; {0} is a level of no sequences. A Lod does not change: copies share the offsets. Those of a level lie one after the other
-/// as int64, lod[level].data() is the offsets buffer of an Arrow LargeList as it is; Arrow's List has int32 ones, which are taken by copy.
+/// Offsets are relative: those of level i count the sequences of level i + 1, those of the last level count rows.
+/// Sequences may be empty at any level; {0} is a level without sequences. Offsets are immutable and shared by copies of
+/// the Lod. The offsets of a level are contiguous int64, so lod[level].data() is a valid offsets buffer of an Arrow
+/// LargeList; the int32 offsets of an Arrow List can be passed to the constructor, which copies them.
 class Lod {
 public:
-    /// More levels than that are refused.
+    /// The maximum number of levels.
     static constexpr std::size_t max_levels = 16;
 
-    /// No levels: rows that form no sequences.
+    /// No levels: the rows form no sequences.
     Lod() = default;
 
     Lod(Lod const&) = default;
@@ -64,10 +65,11 @@ public:
     Lod& operator=(Lod other) noexcept;
     ~Lod() = default;
 
-    /// Takes offsets, one list for each level.
-    /// errors   LodError if there are more than max_levels lists, a list is empty, does not begin with 0, descends, or does not end with
-    ///          the number of sequences of the next level; ShapeError if one is a tensor of another rank than 1
-    /// cost     one block for all offsets
+    /// Copies offsets, one list per level.
+    /// errors   LodError if there are more than max_levels lists, or a list is empty, does not begin with 0, decreases,
+    ///          or does not end with the number of sequences of the next level; ShapeError if a list is a tensor whose
+    ///          rank is not 1
+    /// cost     one allocation for all offsets, and one pass
     Lod(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
@@ -80,9 +82,11 @@ public:
         });
     }
 
-    /// Takes the lengths of the sequences of each level.
-    /// errors   LodError if one is negative or their sum does not fit 63 bits, or is not the number of sequences of the next level
-    /// cost     one block for all offsets, and one pass
+    /// Makes a Lod from the lengths of the sequences of each level.
+    /// errors   LodError if there are more than max_levels lists, a length is negative, or the sum of a list exceeds
+    ///          2^63 - 1 or is not the number of sequences of the next level; ShapeError if a list is a tensor whose
+    ///          rank is not 1
+    /// cost     one allocation for all offsets, and one pass
     static Lod from_lengths(std::initializer_list<Ids<>> levels);
 
     template <detail::id_lists R>
@@ -102,58 +106,58 @@ public:
         return lod;
     }
 
-    /// One level of `sequences` sequences, row i belonging to sequence row_ids[i].
-    /// errors   IndexError if row_ids descend or one is not in [0, sequences); ShapeError if they are a tensor of another rank than 1 or
-    ///          so many offsets cannot be; std::bad_alloc
-    /// cost     16 bytes for each sequence while it works, 8 in the end
+    /// Makes one level of `sequences` sequences, where row i belongs to sequence row_ids[i].
+    /// errors   IndexError if row_ids decrease or an id is not in [0, sequences); ShapeError if row_ids are a tensor
+    ///          whose rank is not 1 or the offsets exceed 2^63 - 1 bytes; std::bad_alloc
+    /// cost     16 bytes per sequence during the call, 8 afterwards
     static Lod from_row_ids(Ids<> row_ids, Height sequences);
 
-    std::size_t levels() const noexcept { return levels_; }  ///< how many; 0: rows that form no sequences
+    std::size_t levels() const noexcept { return levels_; }  ///< the number of levels; 0: the rows form no sequences
     bool empty() const noexcept { return levels_ == 0; }
 
-    /// The offsets of a level, one more than it has sequences.
+    /// The offsets of a level: sequences(level) + 1 numbers.
     /// errors   IndexError if level is not in [0, levels())
     std::span<std::int64_t const> operator[](std::size_t level) const {
         check_level(level);
         return offsets_[level];
     }
 
-    /// How many sequences a level has.
+    /// The number of sequences of a level.
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
     std::size_t sequences(std::size_t level) const { return (*this)[level].size() - 1; }
 
-    /// How many rows the last level covers; 0 without levels.
+    /// The number of rows that the last level covers; 0 without levels.
     std::int64_t rows() const noexcept { return levels_ == 0 ? 0 : offsets_[levels_ - 1].back(); }
 
     /// The lengths of the sequences of a level.
-    /// errors   IndexError if there is no such level
+    /// errors   IndexError if level is not in [0, levels())
     /// cost     O(sequences of the level)
     std::vector<std::int64_t> lengths(std::size_t level) const;
 
-    /// Every level's offsets counted in rows: {{0, 2}, {0, 1, 3}} over rows is {{0, 3}, {0, 1, 3}}.
+    /// The offsets of all levels, counted in rows: {{0, 2}, {0, 1, 3}} becomes {{0, 3}, {0, 1, 3}}.
     /// errors   std::bad_alloc
     /// cost     O(offsets)
     std::vector<std::vector<std::int64_t>> absolute() const;
 
-    /// The levels from `begin` on, before `end`; where end < levels(), they cover sequences of level `end` instead of rows.
+    /// Levels [begin, end). If end < levels(), their last offsets count sequences of level `end` instead of rows.
     /// errors   IndexError unless begin <= end <= levels()
     /// cost     O(levels): offsets are shared
     Lod slice_levels(std::size_t begin, std::size_t end) const;
 
-    /// Is there such a level?
+    /// Validates a level number.
     /// errors   IndexError if level is not in [0, levels())
     /// cost     O(1)
     void check_level(std::size_t level) const;
 
-    /// Do the levels fit a batch of so many rows?
-    /// errors   LodError unless there are no levels or the last ends with `rows`
+    /// Validates that the levels match a batch of `rows` rows.
+    /// errors   LodError unless there are no levels or the last one ends with `rows`
     /// cost     O(1)
     void check_rows(std::size_t rows) const;
 
     friend bool operator==(Lod const& a, Lod const& b) noexcept { return a.equals(b); }
 
-    /// {{0, 2, 5}, {0, 3, 9, 11, 17, 20}}
+    /// Prints the offsets: `{{0, 2, 5}, {0, 3, 9, 11, 17, 20}}`.
     friend std::ostream& operator<<(std::ostream& out, Lod const& lod) { return lod.print(out); }
 
 private:
@@ -167,7 +171,7 @@ private:
 
     static void check_end(std::size_t level, std::span<std::int64_t const> offsets, std::size_t sequences);
 
-    // fill(level, list, offsets) writes the offsets of a level and returns how many they are: at most one more than the list has numbers.
+    // fill(level, list, offsets) writes the offsets of a level and returns their number, at most list.size() + 1.
     template <class R, class Fill>
     void build(R const& levels, Fill const& fill) {
         std::size_t const count = std::ranges::size(levels);
@@ -201,9 +205,9 @@ private:
 
 namespace detail {
 
-/// What rowan's own algorithms may do: make a Lod of offsets that are right because of where they come from.
+/// Makes a Lod from existing offsets without copying them.
 struct LodAccess {
-    /// `memory` keeps the offsets alive.
+    /// Offsets that are valid by construction. `memory` keeps them alive.
     template <class Levels>
     static Lod make(std::shared_ptr<void const> memory, Levels const& levels) {
         Lod lod;
@@ -211,8 +215,8 @@ struct LodAccess {
         for (std::span<std::int64_t const> const offsets : levels) lod.offsets_[lod.levels_++] = offsets;
         return lod;
     }
-    /// The same of offsets that may be wrong.
-    /// errors   LodError, as the constructor of Lod
+    /// The same, but validates the offsets.
+    /// errors   LodError as the constructor of Lod
     template <class Levels>
     static Lod checked(std::shared_ptr<void const> memory, Levels const& levels) {
         Lod lod = make(std::move(memory), levels);

@@ -21,7 +21,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How many levels of sequences a list has: 0 for a list of numbers, 1 for a list of those.
+/// The number of levels of a nested list: 0 for a list of numbers, 1 for a list of such lists.
 template <class R>
 inline constexpr std::size_t list_levels = [] {
     if constexpr (std::ranges::range<std::ranges::range_value_t<R>>) {
@@ -33,12 +33,12 @@ inline constexpr std::size_t list_levels = [] {
 
 }  // namespace detail
 
-/// The rows of a batch one after the other, and a Lod that cuts them into sequences.
+/// A tensor of rows and a Lod that partitions them into sequences.
 ///
 ///     lod {{0, 3, 3, 5}}     value [a b c d e]     stands for   [a b c]  []  [d e]
 ///
-/// `value` may have any rank from 1 on where there are levels; its first dim counts the rows. A copy is deep; share() sees the same rows.
-/// The Lod stays in the memory of the host, wherever the rows are.
+/// The first dim of `value` is the number of rows; with levels, `value` has rank at least 1. A copy is deep; share()
+/// returns an alias. The Lod is always in host memory.
 template <class T, class Device>
 class LoDTensor {
 public:
@@ -48,54 +48,58 @@ public:
     /// No rows, no levels.
     LoDTensor() = default;
 
-    /// A tensor whose rows form no sequences.
+    /// A tensor without levels: its rows form no sequences.
     LoDTensor(Tensor<T, Device> value) : value_(std::move(value)) {}
 
+    /// A tensor whose rows form the sequences of `lod`.
     /// shapes   value [n, ...], lod of n rows
-    /// errors   ShapeError if value has rank 0 and there are levels; LodError if the last level does not end with n
-    /// cost     O(1); the value is taken over
+    /// errors   ShapeError if value has rank 0 and lod has levels; LodError if the last level does not end with n
+    /// cost     O(1); value is moved
     LoDTensor(Tensor<T, Device> value, Lod lod) : value_(std::move(value)), lod_(std::move(lod)) { check(); }
 
-    /// One level of sequences, each given by its rows.
+    /// Concatenates sequences, each given by its rows, into a batch of one level.
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
-    /// errors   ShapeError if one has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1 rows
-    /// cost     one read and one write of every row, and 16 bytes for each sequence
+    /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1
+    ///          rows
+    /// cost     one read and one write of every row, and 16 bytes per sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences);
 
-    /// Lists within lists: `{{1, 2, 3}, {}, {4, 5}}` is one level of three sequences of numbers, deeper ranges give more levels.
-    /// shapes   value [number of elements in all]
-    /// errors   LodError if there are more than Lod::max_levels
+    /// Makes a batch of numbers from nested lists: `{{1, 2, 3}, {}, {4, 5}}` has one level of three sequences; deeper
+    /// ranges have more levels.
+    /// shapes   value [total number of elements]
+    /// errors   LodError if there are more than Lod::max_levels levels
     /// cost     one write of every element, and one copy to a device
     static LoDTensor from_nested(std::initializer_list<std::vector<T>> lists);
     template <std::ranges::forward_range R>
     static LoDTensor from_nested(R const& lists);
 
-    /// The rows. Their numbers may be changed; whoever changes their count gets an error from the next function.
+    /// The rows. Elements may be modified. If the number of rows no longer matches the Lod, the next function that
+    /// takes the batch throws.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
     Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
     shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
 
-    /// Other sequences of the same rows; no levels drops them.
-    /// errors   as the constructor, with the tensor as it was
+    /// Replaces the Lod. One without levels removes the sequences.
+    /// errors   as the constructor; strong exception guarantee
     /// cost     O(1)
     void set_lod(Lod lod);
 
-    /// An alias: the same rows and sequences.
+    /// An alias: the same rows and the same Lod.
     /// errors   none
     /// cost     O(1)
     LoDTensor share() const;
 
-    /// How many sequences the first level has, or rows where there are no levels.
+    /// The number of first-level sequences, or of rows if there are no levels.
     /// errors   ShapeError if there are no levels and the value has rank 0
     /// cost     O(1)
     std::size_t size() const;
 
-    /// Where a tensor is wanted, its rows are. Who takes them from a batch that goes leaves it without levels.
-    /// requires   a name for the batch where a reference is kept: `Tensor<float> const& rows = steps.read(t);` refers to nothing, as the
-    ///            batch that read returns is gone; `Tensor<float> rows = steps.read(t);` is right, and an alias
+    /// Converts to the tensor of the rows. The conversion of an rvalue also removes the levels.
+    /// requires   a reference must be bound to a named batch: `Tensor<float> const& rows = steps.read(t);` dangles,
+    ///            because read returns a temporary; `Tensor<float> rows = steps.read(t);` is correct and makes an alias
     operator Tensor<T, Device> const&() const& noexcept { return value_; }
     operator Tensor<T, Device>&() & noexcept { return value_; }
     operator Tensor<T, Device>&&() && noexcept {
@@ -103,12 +107,12 @@ public:
         return std::move(value_);
     }
 
-    /// The same sequences and equal rows.
+    /// True if sequences and rows are equal.
     friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
         return a.lod_ == b.lod_ && a.value_ == b.value_;
     }
 
-    /// Asks again what the constructor asked.
+    /// Repeats the checks of the constructor.
     /// errors   LodError or ShapeError as the constructor
     /// cost     O(1)
     void check() const;

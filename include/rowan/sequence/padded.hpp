@@ -1,4 +1,4 @@
-// rowan/sequence/padded.hpp: to_padded and from_padded, between ragged batches and rectangular tensors.
+// rowan/sequence/padded.hpp: to_padded and from_padded, conversions between ragged batches and padded tensors.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -21,17 +21,17 @@
 
 namespace rowan::inline v0 {
 
-/// A rectangular tensor and which of its places hold elements.
+/// A padded tensor and the mask of its valid entries.
 template <class T, class Device = Cpu>
 struct Padded {
-    Tensor<T, Device> value;    ///< [sequences, the longest of each level..., ...]
-    Tensor<bool, Device> mask;  ///< of the same dims but those of a row; true where a row is
+    Tensor<T, Device> value;    ///< [sequences, longest of each level..., ...]
+    Tensor<bool, Device> mask;  ///< of the same dims without those of a row; true for rows, false for padding
 };
 
 namespace detail {
 
-/// Where the sequences of the last level lie in a tensor of dims [n_0, m_0, m_1, …], counted in lines of the dim of the last level:
-/// ascending.
+/// The lines of the last level's sequences in a tensor of dims [n_0, m_0, m_1, …], in ascending order. A line is the
+/// innermost of these dims; lines are numbered in row-major order.
 template <class Shape>
 std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
     std::vector<std::size_t> lines(lod.sequences(0));
@@ -47,7 +47,7 @@ std::vector<std::size_t> padded_lines(Lod const& lod, Shape const& dims) {
     return lines;
 }
 
-/// Makes the dims after the first, each as long as the longest sequence of a level, as long as the caller wants them.
+/// Enlarges dim l + 1, the length of the longest sequence of level l, to lengths[l]. Throws ShapeError if that is less.
 template <class Shape>
 void lengthen(Shape& shape, Ids<> const& lengths) {
     check_list("lengths", lengths);
@@ -62,15 +62,16 @@ void lengthen(Shape& shape, Ids<> const& lengths) {
     }
 }
 
-/// Where sequences go in a padded tensor: sequence s fills the first places of line lines[s], of `longest` places each.
+/// The positions of sequences in a padded tensor: sequence s is at the start of line lines[s], which has length
+/// `longest`.
 struct PaddedPlaces {
     std::span<std::int64_t const> offsets;
     std::vector<std::size_t> lines;
-    std::size_t places;  // how many lines there are
+    std::size_t places;  // the number of lines
     std::size_t longest;
 };
 
-/// How a device pads sequences of rows of `width` elements.
+/// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
 struct Padding;
 
@@ -97,17 +98,19 @@ struct Padding<Cpu> {
 
 }  // namespace detail
 
-/// Pads all levels: each gets a dim as long as its longest sequence, or as `lengths` says, one number for each level.
+/// Pads all levels. Level l becomes a dim whose size is its longest sequence, or lengths[l] if `lengths` are given.
 ///
 ///     [a b]  []  [c]   ->   value  a b      mask  1 1
 ///                                  . .            0 0
 ///                                  c .            1 0
 ///
-/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], with m_l the longest of level l,
-///          or lengths[l]
-/// errors   ShapeError if x has no levels, lengths are not as many, one is shorter than a sequence of its level, or the result does not
-///          fit or has more than 8 dims; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result; lengths in the memory of a device are waited for, here and below
+/// shapes   x [n, ...] of n_0 sequences -> value [n_0, m_0, m_1, …, ...] and mask [n_0, m_0, m_1, …], where m_l is the
+///          longest sequence of level l, or lengths[l]
+/// errors   ShapeError if x has no levels, lengths are given but not one number per level, lengths[l] is less than the
+///          longest sequence of level l, or the result is too large or has more than 8 dims; ValueError if the element
+///          type is an integer and cannot represent pad_value
+/// cost     one read of x and one write of the result; lengths in device memory are copied to the host, which
+///          synchronizes, here and in from_padded
 template <class T, device D>
 Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value = 0,
                        std::type_identity_t<Ids<D>> lengths = {}) {
@@ -129,10 +132,11 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
     return result;
 }
 
-/// The inverse of to_padded, and for a pad_value of 0 its adjoint: the elements at the places that `lod` says are taken. The dims may be
-/// longer than the longest sequences; from_padded's own adjoint is to_padded with their lengths.
-/// shapes   padded [n_0, m_0, m_1, …, ...], as many m as lod has levels -> [rows of lod, ...] with lod
-/// errors   ShapeError if lod has no levels, or padded too few dims, another n_0 or an m shorter than a sequence of its level
+/// The inverse of to_padded and, for pad_value 0, its adjoint: collects the rows that belong to the sequences of `lod`.
+/// Dims may be larger than the longest sequences. The adjoint of from_padded is to_padded whose lengths are these dims.
+/// shapes   padded [n_0, m_0, m_1, …, ...], one m per level of lod -> [rows of lod, ...] with lod
+/// errors   ShapeError if lod has no levels, or padded has too few dims, another n_0 or an m less than a sequence of
+///          its level
 /// cost     one read and one write of the rows of lod
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
@@ -167,7 +171,7 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     return {std::move(result), lod};
 }
 
-/// The same for one level of sequences of these lengths.
+/// The same for one level of sequences with the given lengths.
 /// shapes   padded [n, m, ...], lengths [n] -> [Σ lengths, ...]
 /// errors   as above; LodError if a length is negative
 template <class T, device D>

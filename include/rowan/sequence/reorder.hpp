@@ -1,4 +1,4 @@
-// rowan/sequence/reorder.hpp: reorder, sequences brought into the order of an unpacked batch.
+// rowan/sequence/reorder.hpp: reorder, which permutes sequences into the order of a StepMap.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Result j is the row or first-level sequence from(j) of x; `from` is a permutation.
+/// Result j is row or first-level sequence from(j) of x; `from` is a permutation.
 template <class T, class D, class From>
 LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t sequences, From const& from) {
     x.check();
@@ -27,8 +27,9 @@ LoDTensor<T, D> permuted(D const& exec, LoDTensor<T, D> const& x, std::size_t se
 
 }  // namespace detail
 
-/// The rows of x in the order of a map: result j is row order()[j]. With levels, whole sequences of the first one move.
-/// shapes   x of as many rows, or sequences, as the map has
+/// Permutes the rows of x into the order of a map: result j is row map.order()[j]. If x has levels, permutes its
+/// first-level sequences.
+/// shapes   x of map.sequences() rows or first-level sequences -> as many
 /// errors   ShapeError if x has another number of them
 /// cost     O(rows): one read and one write of every row
 template <class T, device D>
@@ -42,10 +43,10 @@ Tensor<T, D> reorder(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map
     return reorder(exec, LoDTensor<T, D>(x.share()), map);
 }
 
-/// The adjoint and inverse of reorder: from the map's order back to the batch's.
-/// shapes   out_grad of as many rows, or sequences, as the map has
+/// The adjoint and inverse of reorder: permutes from the map's order to that of the batch.
+/// shapes   out_grad of map.sequences() rows or first-level sequences -> as many
 /// errors   as reorder
-/// cost     as reorder, and 8 bytes for each sequence
+/// cost     as reorder, and 8 bytes per sequence
 template <class T, device D>
 LoDTensor<T, D> reorder_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map) {
     std::vector<std::size_t> position(map.sequences());

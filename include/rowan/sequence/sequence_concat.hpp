@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_concat.hpp: sequence_concat, sequences of several batches joined one by one.
+// rowan/sequence/sequence_concat.hpp: sequence_concat, which concatenates the i-th sequences of several batches.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -25,10 +25,10 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// All have the levels of the first and as many sequences in each; only the lengths in the last level differ.
+/// Throws ShapeError unless all Lods have equal upper levels and the same number of sequences in the last level.
 void check_alike(std::string const& field, std::string const& member, std::span<Lod const> lods);
 
-/// Where the blocks of rows begin: block s * lods.size() + j is sequence s of batch j.
+/// The row offsets of the blocks of the result: block s * lods.size() + j is sequence s of batch j.
 Lod concat_starts(std::span<Lod const> lods);
 
 template <class T, class D>
@@ -67,16 +67,16 @@ struct lod_tensor_type<LoDTensor<T, D>> {
     using device = D;
 };
 
-/// What lies in a range of LoDTensors or of std::reference_wrappers of them.
+/// The LoDTensor type of a range of LoDTensors or of std::reference_wrappers to them.
 template <class R>
 using lod_tensor_in = typename lod_tensor_type<
     std::remove_cvref_t<std::unwrap_ref_decay_t<std::ranges::range_reference_t<R const>>>>::type;
 
-/// Where they lie.
+/// The device type of these LoDTensors.
 template <class R>
 using device_of_tensors = typename lod_tensor_type<lod_tensor_in<R>>::device;
 
-/// A range of LoDTensors that stay where they are.
+/// A range whose iterators return references to existing LoDTensors, not temporaries.
 template <class R>
 concept lod_tensors = std::ranges::forward_range<R const> && requires {
     typename lod_tensor_in<R>;
@@ -84,14 +84,15 @@ concept lod_tensors = std::ranges::forward_range<R const> && requires {
 
 }  // namespace detail
 
-/// Sequence i of the last level of the result is sequence i of each input, one after the other. Inputs are given one by one, or as a
-/// range of LoDTensors or of references to them.
+/// Sequence i of the last level of the result is the concatenation of sequences i of all inputs. Inputs are separate
+/// arguments, or a range of LoDTensors or of references to them.
 ///
 ///     [a b]  []  [c]   and   [d]  [e f]  []   ->   [a b d]  [e f]  [c]
 ///
-/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the levels of the first above the last
-/// errors   ShapeError if there are no inputs or no levels, or if number of sequences, levels above the last, or trailing dims differ
-/// cost     one read and one write of every row; 8 bytes for each sequence of each input
+/// shapes   inputs [n_j, ...] -> [Σ n_j, ...], with the upper levels of the first input
+/// errors   ShapeError if there are no inputs or no levels, or if the number of sequences, the levels above the last,
+///          or trailing dims differ
+/// cost     one read and one write of every row; 8 bytes per sequence of each input
 template <detail::lod_tensors R>
 auto sequence_concat(detail::device_of_tensors<R> const& exec, R const& inputs) {
     using X = detail::lod_tensor_in<R>;
@@ -105,9 +106,9 @@ LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, Mor
     return detail::concat<T, D>(exec, pointers);
 }
 
-/// The adjoint of sequence_concat: cuts the gradient of its result into those of the inputs, whose levels are `lods`.
+/// The adjoint of sequence_concat: splits out_grad into the gradients of the inputs, whose levels are `lods`.
 /// shapes   out_grad [Σ n_j, ...] -> [n_j, ...] with lods[j], for each j
-/// errors   ShapeError if `lods` are not those of inputs that can be joined, or out_grad has another number of rows
+/// errors   ShapeError if inputs with `lods` cannot be concatenated, or out_grad has another number of rows
 /// cost     one read and one write of every row
 template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(

@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_erase.hpp: sequence_erase, sequences without some of their tokens.
+// rowan/sequence/sequence_erase.hpp: sequence_erase, which removes given tokens from sequences.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -21,7 +21,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device drops elements: `erased` are sorted, starts becomes where the sequences of the result begin, which has the rank of x.
+/// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
+/// the result, which has the rank of x.
 template <class D>
 struct SequenceErasure;
 
@@ -51,13 +52,13 @@ struct SequenceErasure<Cpu> {
 
 }  // namespace detail
 
-/// The sequences of the last level without the elements that equal one of `tokens`, the others in their order.
+/// Removes the elements that equal one of `tokens` from the sequences of the last level; the others keep their order.
 ///
 ///     [3 1 4]  [1]  [5 1]   tokens {1}   ->   [3 4]  []  [5]
 ///
-/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the levels of x above the last
-/// errors   ShapeError if x has no levels or longer rows
-/// cost     two reads of x and one write of the result, O(log tokens) for each element; a device is waited for
+/// shapes   x [n] or [n, 1] …: rows of one element; tokens of any shape -> fewer rows, with the upper levels of x
+/// errors   ShapeError if x has no levels or its rows have more or less than one element
+/// cost     two reads of x and one write of the result, O(log tokens) per element; on a device the call synchronizes
 template <class T, device D>
 LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> tokens) {
     static_assert(std::integral<T>, "rowan::sequence_erase: tokens are integers, x must hold integers");

@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_expand.hpp: sequence_expand, each row or sequence repeated as often as another sequence is long.
+// rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -23,7 +23,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Instance i of x, which is rows [rows[i], rows[i + 1]), goes times[i + 1] - times[i] times to the rows from starts[i] on.
+/// Instance i of x, rows [rows[i], rows[i + 1]), is written times[i + 1] - times[i] times, from row starts[i] of the
+/// result on.
 struct Expansion {
     std::span<std::int64_t const> times;
     std::vector<std::int64_t> rows;
@@ -33,12 +34,13 @@ struct Expansion {
     std::size_t length(std::size_t i) const { return length_at(rows, i); }
     std::size_t repeats(std::size_t i) const { return length_at(times, i); }
 
-    /// One level below: what sequences [at[i], at[i + 1]) cover.
+    /// Replaces sequence offsets by those one level below.
     static void descend(std::span<std::int64_t const> offsets, std::vector<std::int64_t>& at) {
         for (auto& q : at) q = offsets[static_cast<std::size_t>(q)];
     }
 
-    /// The sum of repeats(i) * (at[i + 1] - at[i]) for the first instances, and for all.
+    /// The exclusive prefix sum of repeats(i) * (at[i + 1] - at[i]), followed by the total. Throws ShapeError if that
+    /// exceeds 2^60.
     std::vector<std::int64_t> sums(std::vector<std::int64_t> const& at) const;
 };
 
@@ -88,7 +90,7 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
     return e;
 }
 
-/// How a device repeats rows, and sums the repeats.
+/// Device-specific implementation of sequence_expand and of its gradient.
 template <class D>
 struct SequenceExpansion;
 
@@ -133,16 +135,16 @@ struct SequenceExpansion<Cpu> {
 
 }  // namespace detail
 
-/// Repeats instance i of x once for each element of sequence i of a level of `lod`, which is the last unless given. An instance is a
-/// row, or where x has levels a sequence of the first, with all that is below it.
+/// Repeats instance i of x once for each element of sequence i of lod[level], by default the last level. An instance is
+/// a row or, if x has levels, a first-level sequence with all that it contains.
 ///
 ///     x without levels     [a] [b]        sequences of 2 and 3   ->   [a a]  [b b b]
 ///     x {{0, 2, 4}}        [a b]  [c d]   of 2 and 1             ->   [a b]  [a b]  [c d]
 ///
-/// shapes   x of as many instances as the level has sequences -> without levels [elements of the level, ...] with that level, else with
-///          the levels of x
-/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError if lod has no
-///          such level
+/// shapes   x with one instance per sequence of the level -> [elements of the level, ...] with that level if x has no
+///          levels, else the repeated sequences with as many levels as x
+/// errors   ShapeError if x has another number of instances, lod has no levels, or the result is too large; IndexError
+///          if lod has no such level
 /// cost     one read of x and one write of the result
 template <class T, device D>
 LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod const& lod,
@@ -155,8 +157,8 @@ LoDTensor<T, D> sequence_expand(D const& exec, LoDTensor<T, D> const& x, Lod con
     return {std::move(result), e.lod};
 }
 
-/// The adjoint of sequence_expand: each row of x gets the sum of its repeats, formed in their order and blocks of 64. Of x only shape and
-/// levels matter.
+/// The adjoint of sequence_expand: the gradient of each row of x is the sum over its repeats, in their order and blocks
+/// of 64. Only the shape and the levels of x are used.
 /// shapes   out_grad as the result of sequence_expand -> [n, ...] with the levels of x
 /// errors   as sequence_expand, and ShapeError if out_grad has another shape
 /// cost     one read of out_grad and one write of the result

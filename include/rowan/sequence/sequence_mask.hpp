@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_mask.hpp: sequence_mask, which places of padded sequences hold elements.
+// rowan/sequence/sequence_mask.hpp: sequence_mask, a mask of the valid entries of padded sequences.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -10,9 +10,9 @@
 
 namespace rowan::inline v0 {
 
-/// Row i is true in its first lengths[i] places, in all if there are fewer. Without max_length there are as many as the longest needs.
+/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length.
 /// shapes   lengths of any shape -> lengths.shape + [max_length]
-/// errors   IndexError if a length is negative; ShapeError if the result does not fit
+/// errors   IndexError if a length is negative; ShapeError if the result is too large or has more than 8 dims
 /// cost     one write of the result
 Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {});
 

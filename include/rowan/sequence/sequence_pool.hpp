@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_pool.hpp: sequence_pool, one row for each sequence.
+// rowan/sequence/sequence_pool.hpp: sequence_pool, which reduces each sequence to one row.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -20,7 +20,7 @@
 
 namespace rowan::inline v0 {
 
-/// What becomes of the rows of a sequence; sqrt: the sum divided by the root of the length.
+/// How the rows of a sequence are reduced. sqrt is the sum divided by the square root of the length.
 enum class Pooling : std::int32_t { sum = 0, mean = 1, sqrt = 2, max = 3, min = 4, first = 5, last = 6 };
 
 namespace detail {
@@ -30,7 +30,8 @@ inline void check_pool(Pooling pool) {
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
-/// to[k] = from[k] / the length, or its root, or 1. Integers are cut towards zero.
+/// to[k] = from[k] divided by the length (mean), by its square root (sqrt), or by 1. Integers are truncated towards
+/// zero.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
     auto const n = static_cast<double>(length);
@@ -49,7 +50,7 @@ void divide(Pooling pool, std::size_t length, std::size_t width, From const* fro
     }
 }
 
-/// Writes the gradient of the n > 0 rows of a sequence whose extremum was taken.
+/// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
 template <bool greatest, class T>
 void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_grad, T* x_grad) {
     using S = sum_t<T>;
@@ -68,7 +69,7 @@ void extreme_grad(T const* rows, std::size_t n, std::size_t width, T const* out_
     for (std::size_t k = 0; k < width; ++k) x_grad[first[k] * width + k] = out_grad[k];
 }
 
-/// The numbers begin, begin + 1 … end - 1, of which no more than a sequence and a few thousand are in memory.
+/// The numbers [begin, end), of which a window of at most longest + 4096 is in memory.
 class RunningRows {
 public:
     RunningRows(std::int64_t begin, std::int64_t end, std::size_t longest) : end_(end) {
@@ -77,7 +78,7 @@ public:
         std::iota(numbers_.begin(), numbers_.end(), begin);
     }
 
-    /// `first` and what follows: n numbers, and as many more as are asked for in advance, if there are so many.
+    /// The numbers from `first` on: n and, for prefetching, at least 64 more unless the range ends before.
     std::span<std::int64_t const> from(std::int64_t first, std::size_t n) {
         constexpr std::size_t ahead = 64;
         std::size_t const wanted = std::min(static_cast<std::size_t>(end_ - first), n + ahead);
@@ -93,7 +94,7 @@ private:
     std::int64_t end_;
 };
 
-/// How a device pools the sequences between offsets. A sequence of no rows gives `padding`.
+/// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
 struct SequencePool;
 
@@ -158,12 +159,14 @@ struct SequencePool<Cpu> {
 
 }  // namespace detail
 
-/// One row for each sequence of the last level, which goes: the sum, mean, … of its rows, column by column. An empty sequence gives
-/// `pad_value`. Sums are formed in input order and blocks of 64, as merge's; means of integers are cut towards zero, that of truth
-/// values is their conjunction. The first NaN of a column is its max and min. Paddle's sequence_pool.
-/// shapes   x [n, ...] -> [number of sequences, ...]
-/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot hold pad_value
-/// cost     one read of x and one write of the result; the same bits for any number of threads, which share sequences, and on devices
+/// Reduces each sequence of the last level to one row, column by column, and drops that level. The result for an empty
+/// sequence is `pad_value`. Sums are formed in input order and blocks of 64, as in merge. Means of integers are
+/// truncated towards zero; the mean of booleans is their logical and. Max and min return the first NaN of a column.
+/// Paddle's sequence_pool.
+/// shapes   x [n, ...] -> [number of sequences, ...] with the upper levels of x
+/// errors   ShapeError if x has no levels; ValueError if the element type is an integer and cannot represent pad_value
+/// cost     one read of x and one write of the result; parallel over sequences; bitwise equal results for any number of
+///          threads, and on devices
 template <class T, device D>
 LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling pool, double pad_value = 0) {
     detail::check_sequences(exec, "x", x);
@@ -177,11 +180,11 @@ LoDTensor<T, D> sequence_pool(D const& exec, LoDTensor<T, D> const& x, Pooling p
     return {std::move(result), detail::upper_levels(x.lod())};
 }
 
-/// The adjoint of sequence_pool: what reaches the rows of x. For max and min all of it goes to the first row that has the extremum of
-/// its column, or the first NaN.
+/// The adjoint of sequence_pool: the gradient of x. For max and min, the first row that holds the extremum of a column,
+/// or its first NaN, receives the whole gradient.
 /// shapes   x [n, ...], out_grad [number of sequences, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels or out_grad another shape
-/// cost     one read of out_grad, for max and min one of x, and one write of the result; for max and min two
+/// cost     one read of out_grad and one write of the result; for max and min also one read of x and a second write
 template <class T, device D>
 LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
                                    std::type_identity_t<Tensor<T, D>> const& out_grad, Pooling pool) {

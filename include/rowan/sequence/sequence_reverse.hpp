@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_reverse.hpp: sequence_reverse, the rows of each sequence from the last to the first.
+// rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 #pragma once
 
 #include <rowan/sequence/detail/sequences.hpp>
@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device reverses sequences.
+/// Device-specific implementation of sequence_reverse.
 template <class D>
 struct SequenceReversal;
 
@@ -39,7 +39,7 @@ struct SequenceReversal<Cpu> {
 
 }  // namespace detail
 
-/// The rows of each sequence of the last level in reverse. It is its own inverse and its own adjoint.
+/// Reverses the rows of each sequence of the last level. It is its own inverse and its own adjoint.
 ///
 ///     lod {{0, 3, 3, 5}}     [a b c]  []  [d e]   ->   [c b a]  []  [e d]
 ///

@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_slice.hpp: sequence_slice, a part of each sequence.
+// rowan/sequence/sequence_slice.hpp: sequence_slice, a slice of each sequence.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -19,19 +19,21 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The offsets of the slices, each of which must lie in its sequence of the last level.
+/// The row offsets of the result. Throws unless there is one slice per sequence of the last level and each is inside
+/// it.
 std::vector<std::int64_t> slice_offsets(Lod const& lod, Ids<> const& offset, Ids<> const& length);
 
 }  // namespace detail
 
-/// Of sequence i of the last level, the rows [offset[i], offset[i] + length[i]).
+/// Keeps rows [offset[i], offset[i] + length[i]) of sequence i of the last level.
 ///
 ///     [a b c]  [d e]   offset {1, 0}, length {2, 0}   ->   [b c]  []
 ///
-/// shapes   x [n, ...], offset and length one number for each sequence -> [Σ length, ...], with the levels of x above the last
-/// errors   ShapeError if x has no levels or there are more or fewer offsets or lengths than sequences; IndexError if a slice does not
-///          lie in its sequence
-/// cost     one read and one write of the rows that stay; offsets and lengths in the memory of a device are waited for
+/// shapes   x [n, ...], offset and length with one number per sequence -> [Σ length, ...], with the upper levels of x
+/// errors   ShapeError if x has no levels, or offset or length is not a flat list of one number per sequence;
+///          IndexError if a slice is not inside its sequence
+/// cost     one read and one write of the rows that are kept; offsets and lengths in device memory are copied to the
+///          host, which synchronizes
 template <class T, device D>
 LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::type_identity_t<Ids<D>> offset,
                                std::type_identity_t<Ids<D>> length) {
@@ -53,7 +55,8 @@ LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::typ
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
 
-/// The adjoint of sequence_slice: the gradient of the rows that stayed, and zeros for the others. `x_lod` are the levels of x.
+/// The adjoint of sequence_slice: the gradient of the rows that were kept, and zeros for the others. `x_lod` is the Lod
+/// of x.
 /// shapes   out_grad [Σ length, ...] -> [rows of x_lod, ...] with x_lod
 /// errors   as sequence_slice, and ShapeError if out_grad has another number of rows
 /// cost     one read of out_grad and one write of the result

@@ -1,4 +1,4 @@
-// rowan/sequence/sequence_softmax.hpp: sequence_softmax, weights of the rows of a sequence that sum to 1.
+// rowan/sequence/sequence_softmax.hpp: sequence_softmax, the softmax over the rows of each sequence.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// How a device computes the softmax of sequences.
+/// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
 struct SequenceSoftmax;
 
@@ -83,13 +83,14 @@ struct SequenceSoftmax<Cpu> {
 
 }  // namespace detail
 
-/// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in dtype<T>::sum,
-/// whose `exp` is found by its type, and narrowed once; sums are formed in input order and blocks of 64. A NaN or an infinite max makes
-/// its column of the sequence NaN. Paddle's sequence_softmax.
+/// exp(x - max) / sum of exp(x - max), over the rows of each sequence of the last level, column by column. Computed in
+/// dtype<T>::sum, whose `exp` is found by argument-dependent lookup, and rounded to T once; sums are formed in input
+/// order and blocks of 64. A NaN or an infinite max makes its column of the sequence NaN. Paddle's sequence_softmax.
 /// shapes   x [n, ...] -> [n, ...] with the levels of x
 /// errors   ShapeError if x has no levels
-/// cost     two reads of x and one write of the result, memory for the longest sequence of a thread, on a device for all of x; the same
-///          bits for any number of threads, and on devices but for a GPU's own exp
+/// cost     two reads of x and one write of the result; temporary memory for the longest sequence of each thread, on a
+///          device for all of x; bitwise equal results for any number of threads, and on devices except for a GPU's own
+///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
@@ -104,7 +105,8 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 /// The gradient of x from that of `out`, the result of sequence_softmax: out * (out_grad - sum of out * out_grad).
 /// shapes   out [n, ...], out_grad the same -> [n, ...] with the levels of out
 /// errors   ShapeError if out has no levels or out_grad another shape
-/// cost     two reads of both and one write of the result, memory for the longest sequence of a thread, on a device for all of x
+/// cost     two reads of both and one write of the result; temporary memory for the longest sequence of each thread, on
+///          a device for all of x
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {

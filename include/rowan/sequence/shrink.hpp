@@ -1,4 +1,4 @@
-// rowan/sequence/shrink.hpp: shrink, the sequences that go on when the shorter ones have ended.
+// rowan/sequence/shrink.hpp: shrink, which removes the sequences that have ended before a step.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -22,7 +22,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Of rows that stand for the sequences that have a step t - 1, or for all of them, the positions of those that have a step t.
+/// The positions of the sequences that have a step t among `rows` rows, which stand for all sequences or for those that
+/// have a step t - 1.
 template <class D>
 std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::size_t rows) {
     std::vector<std::int64_t> kept;
@@ -57,12 +58,13 @@ void check_shrink(StepMap<D> const& map, std::size_t t, std::size_t rows) {
 
 }  // namespace detail
 
-/// The rows of the sequences that have a step t, of rows that stand for all sequences in the map's order or for those that have a step
-/// t - 1. With levels, sequences of the first one stay or go.
-/// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) on) -> map.step_size(t) rows
-/// errors   ShapeError if x has another number
-/// cost     for a sorted map O(1), of a batch with levels too: an alias of the first rows. Else it looks at every row of x, allocates
-///          8 bytes for each that stays, and copies these
+/// Selects the rows of the sequences that have a step t. The rows of x stand for all sequences in the map's order, or
+/// for those that have a step t - 1. If x has levels, selects first-level sequences instead of rows.
+/// shapes   x of map.sequences() or map.step_size(t - 1) rows (sorted: any number from map.step_size(t) to
+///          map.sequences()) -> map.step_size(t) rows
+/// errors   ShapeError if x has another number of rows
+/// cost     O(1) for a sorted map, also with levels: an alias of the first rows. Otherwise one pass over the rows of x
+///          (on a device, over all sequences), 8 bytes per selected row, and a copy of these rows
 template <class T, device D>
 Tensor<T, D> shrink(D const& exec, Tensor<T, D> const& x, StepMap<D> const& map, std::size_t t) {
     detail::check_rows("x", x);
@@ -94,9 +96,11 @@ LoDTensor<T, D> shrink(D const& exec, LoDTensor<T, D> const& x, StepMap<D> const
             detail::LodAccess::make(detail::LodAccess::memory(lod), std::span(levels.data(), lod.levels()))};
 }
 
-/// The adjoint of shrink for rows: a gradient of the rows that stayed, with zeros for those that went.
-/// shapes   out_grad [map.step_size(t), ...] -> [rows, ...], `rows` being what x had
-/// errors   ShapeError if `rows` is no number that shrink takes, or out_grad has another number of rows than stayed
+/// The adjoint of shrink for a Tensor: the gradient of the selected rows, and zeros for the others. `rows` is
+/// x.shape(0).
+/// shapes   out_grad [map.step_size(t), ...] -> [rows, ...]
+/// errors   ShapeError if `rows` is not a valid number of rows of x for shrink, or out_grad does not have
+///          map.step_size(t) rows
 /// cost     one write of every row of the result, one read of every row of out_grad
 template <class T, device D>
 Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
@@ -121,10 +125,11 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     return x_grad;
 }
 
-/// The same for a batch with levels, `x_lod` being those of x: sequences that went get rows of zeros.
-/// shapes   out_grad as many rows as stayed -> [rows of x_lod, ...] with x_lod
-/// errors   ShapeError if x_lod has no levels or another number of sequences than shrink takes, or out_grad another number of rows
-/// cost     as for rows
+/// The same for a batch with levels, where `x_lod` is the Lod of x: the rows of removed sequences are zeros.
+/// shapes   out_grad of as many rows as the selected sequences -> [rows of x_lod, ...] with x_lod
+/// errors   ShapeError if x_lod has no levels or its number of sequences is not valid for shrink, or out_grad has
+///          another number of rows
+/// cost     as above
 template <class T, device D>
 LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, StepMap<D> const& map, std::size_t t,
                             Lod const& x_lod) {

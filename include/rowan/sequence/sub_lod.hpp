@@ -1,4 +1,4 @@
-// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, some sequences of a batch with all that belongs to them.
+// rowan/sequence/sub_lod.hpp: sub_lod and slice_sequences, a range of the sequences of a batch.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -11,19 +11,19 @@
 
 namespace rowan::inline v0 {
 
-/// Some sequences of a Lod: their own Lod, from 0 on, and the rows that they cover.
+/// A range of the sequences of a Lod: their own Lod, whose offsets begin with 0, and their rows.
 struct SubLod {
-    Lod lod;                     ///< of these sequences alone
-    std::int64_t row_begin = 0;  ///< their first row
-    std::int64_t row_end = 0;    ///< and the one after their last
+    Lod lod;                     ///< of these sequences only
+    std::int64_t row_begin = 0;  ///< the first row
+    std::int64_t row_end = 0;    ///< one past the last row
 };
 
-/// Sequences [begin, end) of a level, with the levels below it; those above are left out. The range may be empty.
-/// errors   IndexError if there is no such level or unless begin <= end <= the number of its sequences
+/// Sequences [begin, end) of a level with all levels below it; the levels above are dropped. The range may be empty.
+/// errors   IndexError if level is not in [0, lod.levels()), or unless begin <= end <= lod.sequences(level)
 /// cost     O(offsets of the result)
 SubLod sub_lod(Lod const& lod, std::size_t level, std::size_t begin, std::size_t end);
 
-/// Sequences [begin, end) of a level as a batch of their own, whose rows are an alias of those of x.
+/// Sequences [begin, end) of a level as a batch that aliases the rows of x.
 /// shapes   x [rows, ...] with levels -> [row_end - row_begin, ...] with the levels from `level` on
 /// errors   as sub_lod
 /// cost     as sub_lod; no rows are copied

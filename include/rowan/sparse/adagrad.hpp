@@ -1,4 +1,4 @@
-// rowan/sparse/adagrad.hpp: adagrad, a step that shrinks for elements that have moved much.
+// rowan/sparse/adagrad.hpp: adagrad, AdaGrad with one state per element.
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -6,10 +6,10 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of adagrad and rowwise_adagrad.
+/// The options of adagrad and rowwise_adagrad.
 struct AdagradOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double epsilon = 1e-6;        ///< outside the root
+    double learning_rate = 0.01;  ///< the step size
+    double epsilon = 1e-6;        ///< added to the square root
 };
 
 namespace detail {
@@ -42,18 +42,19 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 
 }  // namespace detail
 
-/// One step of AdaGrad (Duchi et al. 2011) on the rows that `grad` names, duplicates summed first:
+/// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
-/// cost     O(n * width) and a sort of the rows; every contribution is read once, every row touched read and written once
+/// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
+///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
 void adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad, AdagradOptions options = {}) {
     detail::check_types<typename G::value_type, P, M>();
     update_rows(exec, grad, detail::make_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
              Tensor<G, D> const& value, AdagradOptions options = {}) {

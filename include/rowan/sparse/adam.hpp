@@ -1,4 +1,4 @@
-// rowan/sparse/adam.hpp: adam, the lazy form: rows not named stay as they are.
+// rowan/sparse/adam.hpp: adam, lazy Adam: rows that are not in the gradient are unchanged.
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -8,13 +8,14 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of adam.
+/// The options of adam.
 struct AdamOptions {
-    double learning_rate = 0.001;  ///< the step's size
-    double beta1 = 0.9;            ///< what is left of the mean gradient after a step
-    double beta2 = 0.999;          ///< what is left of the mean square after a step
-    double epsilon = 1e-8;         ///< outside the root
-    std::int64_t step = 1;  ///< which step this is: the caller counts, from 1 on, also batches that touch nothing
+    double learning_rate = 0.001;  ///< the step size
+    double beta1 = 0.9;            ///< decay rate of the mean gradient, in [0, 1)
+    double beta2 = 0.999;          ///< decay rate of the mean square, in [0, 1)
+    double epsilon = 1e-8;         ///< added to the square root
+    /// The number of this step, counted from 1 by the caller, including batches that touch no row.
+    std::int64_t step = 1;
 };
 
 namespace detail {
@@ -35,7 +36,7 @@ struct adam_formula {
     }
 };
 
-/// x to the n-th power by products alone: the same bits with every mathematics library.
+/// x to the n-th power by multiplications only, bit-identical with all math libraries.
 inline double power(double x, std::int64_t n) {
     double result = 1.0;
     for (; n > 0; n /= 2) {
@@ -60,13 +61,15 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 
 }  // namespace detail
 
-/// One step of Adam (Kingma and Ba 2015) on the rows that `grad` names, duplicates summed first:
+/// One step of Adam (Kingma and Ba 2015) on the rows of `grad` (duplicates summed first):
 ///     m = beta1 · m + (1 - beta1) · g;  v = beta2 · v + (1 - beta2) · g²
 ///     p -= learning_rate · (m / (1 - beta1^step)) / (√(v / (1 - beta2^step)) + epsilon)
-/// Lazy: moments of rows not named do not decay, and those rows do not move. With a dense `grad` it is the usual Adam.
-/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do not match;
-///          Error as update_rows
+/// Lazy: rows that are not in `grad` are unchanged, and their moments do not decay. With a dense `grad` this is
+/// standard Adam.
+/// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
@@ -75,7 +78,7 @@ void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D
     update_rows(exec, grad, detail::make_adam_rule(param, moment1, moment2, options), param, moment1, moment2);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class V, class G>
 void adam(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2,
           Tensor<G, D> const& value, AdamOptions options = {}) {

@@ -34,13 +34,13 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
 
 }  // namespace detail
 
-/// The rows of `a` followed by those of `b`: their sum, not merged.
-/// shapes   both of one height and row shape
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`.
+/// shapes   a and b of the same height and row shape
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
 template <class T>
 SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_addable(a, b);
     std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
     rows.insert(rows.end(), b.rows().begin(), b.rows().end());
@@ -51,7 +51,7 @@ SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b
     return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
 }
 
-/// The dense sum: a copy of `dense` to which the rows of `g` are added in order.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added in input order.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width)

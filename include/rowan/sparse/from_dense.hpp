@@ -1,4 +1,4 @@
-// rowan/sparse/from_dense.hpp: from_dense, the rows of a tensor that are not zero.
+// rowan/sparse/from_dense.hpp: from_dense, the nonzero rows of a tensor as SelectedRows.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -18,7 +18,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is an element larger than a threshold in size, or NaN?
+/// Whether an element is NaN or its absolute value exceeds a threshold.
 template <class T>
 class is_large {
     using S = sum_t<T>;
@@ -28,7 +28,7 @@ public:
     explicit is_large(double threshold) {
         check_finite("threshold", threshold);
         if (threshold < 0.0) throw ValueError("threshold", threshold, "0 or more");
-        // no integer is larger than that
+        // no value of S exceeds such a threshold
         if constexpr (std::integral<S>) none_ = threshold >= static_cast<double>(std::numeric_limits<S>::max());
         if (none_) return;
         high_ = constant<S>(threshold);
@@ -48,8 +48,9 @@ private:
 
 }  // namespace detail
 
-/// The rows of `dense` in which some element is larger than `threshold` in size, or NaN; merged. With threshold 0 nothing is lost.
-/// shapes   dense [height, ...]
+/// The rows of `dense` with an element that is NaN or whose absolute value exceeds `threshold`; merged. Threshold 0
+/// keeps all nonzero rows.
+/// shapes   dense [height, ...] -> a SelectedRows of that height and row shape
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
 /// cost     O(height * width)
 template <class T>

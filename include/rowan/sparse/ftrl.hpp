@@ -1,4 +1,4 @@
-// rowan/sparse/ftrl.hpp: ftrl, follow the regularised leader: weights that are exactly zero until they matter.
+// rowan/sparse/ftrl.hpp: ftrl, FTRL-proximal, whose L1 penalty makes small weights exactly 0.
 #pragma once
 
 #include <rowan/detail/functions.hpp>
@@ -9,12 +9,12 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of ftrl.
+/// The options of ftrl.
 struct FtrlOptions {
-    double learning_rate = 0.01;  ///< the step's size; not 0
-    double l1 = 0.0;              ///< pull towards 0, which makes parameters exactly 0
-    double l2 = 0.0;              ///< pull towards 0 in proportion
-    double lr_power = -0.5;       ///< in [-1, 0]; -0.5 is the usual square root
+    double learning_rate = 0.01;  ///< the step size; not 0
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+    double lr_power = -0.5;       ///< in [-1, 0]; the usual -0.5 uses the square root
 };
 
 namespace detail {
@@ -22,7 +22,8 @@ namespace detail {
 struct ftrl_formula {
     FtrlOptions options;
 
-    /// x to the power -lr_power. Any other power than the root is std::pow's, element by element; on a device its own library's.
+    /// x to the power -lr_power: the square root for -0.5, else std::pow per element, or the pow of the device's
+    /// library.
     ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V grown(V const& x) const {
@@ -69,12 +70,14 @@ LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> co
 
 }  // namespace detail
 
-/// One step of FTRL-proximal (McMahan et al. 2013) on the rows that `grad` names, duplicates summed first, with q = -lr_power:
+/// One step of FTRL-proximal (McMahan et al. 2013) on the rows of `grad` (duplicates summed first),
+/// with q = -lr_power:
 ///     n = s + g²;  l += g - (n^q - s^q) / learning_rate · p;  s = n
-///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0        (1e-10 is added to l1 and l2)
-/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do not match;
-///          Error as update_rows
+///     p = (l1 · sign(l) - l) / (n^q / learning_rate + 2 · l2) where |l| > l1, else 0     (1e-10 is added to l1 and l2)
+/// shapes   param, squared and linear [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
+///          that shape
+/// errors   ValueError if an option is not finite, learning_rate 0 or lr_power not in [-1, 0]; ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class L, detail::gradient_on<D> G>
 void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear, G const& grad,
@@ -83,7 +86,7 @@ void ftrl(D const& exec, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D
     update_rows(exec, grad, detail::make_ftrl_rule(param, squared, linear, options), param, squared, linear);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class L, class G>
 void ftrl(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& squared, Tensor<L, D>& linear,
           Tensor<G, D> const& value, FtrlOptions options = {}) {

@@ -1,4 +1,4 @@
-// rowan/sparse/gather.hpp: gather, the rows of a table that ids name.
+// rowan/sparse/gather.hpp: gather, the rows of a table at given ids.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -33,8 +33,8 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
 
 /// Writes row `ids[i]` of `table` to row i of `out`.
 /// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
-/// errors   ShapeError if table has rank 0 or out another shape; IndexError if an id is not in [0, height); Error if out shares memory
-///          with table or ids
+/// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
+///          if out shares memory with table or ids
 /// cost     O(n * width), one read and one write of n rows, no allocation
 template <class T>
 void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
@@ -48,10 +48,10 @@ void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
     detail::gather_rows(exec, table, ids, out.data());
 }
 
-/// The rows of `table` that `ids` name, in their order: an embedding's forward pass.
+/// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
 /// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
 /// errors   as gather_into
-/// cost     as gather_into, and the result's allocation
+/// cost     as gather_into, and one allocation for the result
 template <class T>
 Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
     detail::check_rows("table", table);

@@ -31,7 +31,7 @@ void check_looked_up(Shape const& ids, Tensor<T, D> const& out_grad, std::option
         throw IndexError("padding_id", 0, *padding_id, height);
 }
 
-/// out_grad with one row for each id.
+/// out_grad reshaped to one row per id.
 template <class Shape, class T, class D>
 Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
     if (ids.size() == 1) return out_grad;
@@ -44,12 +44,13 @@ Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
 
 }  // namespace detail
 
-/// The gradient of `gather(table, ids)`: row `ids[i]` gets `out_grad[i]`, always as SelectedRows, duplicates kept in order.
-/// Ids equal to `padding_id` get none.
+/// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
-/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than 8 dims; IndexError if
-///          an id or padding_id is not in [0, height)
-/// cost     O(n) without padding: out_grad is taken over, so move it in or hand in its share(); O(n * width) with padding
+/// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
+///          8 dims; IndexError if an id or padding_id is not in [0, height)
+/// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
+///          out_grad.share(); O(n * width) with padding_id
 template <class T>
 SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
                                   std::optional<std::int64_t> padding_id = std::nullopt) {

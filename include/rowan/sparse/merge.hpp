@@ -1,4 +1,4 @@
-// rowan/sparse/merge.hpp: merge, duplicates of a row summed into one.
+// rowan/sparse/merge.hpp: merge, the sum of duplicate rows.
 #pragma once
 
 #include <rowan/detail/rows.hpp>
@@ -13,17 +13,18 @@
 
 namespace rowan::inline v0 {
 
-/// Gives `out` the rows of a plan, ascending and unique, and the sums of their values, in the memory that `out` has if it suffices.
-/// Contributions to a row are summed in input order in blocks of 64, the block sums likewise, and so on: the same bits for any number
-/// of threads. Sums are formed in dtype<T>::sum and narrowed once.
-/// shapes   plan of n rows, value [n, ...] -> out of as many rows as the plan has different ones
-/// errors   ShapeError if value has another number of rows
+/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`, reusing the memory of `out`
+/// if it suffices. Contributions to a row are summed in input order in blocks of 64, the block sums in blocks of 64,
+/// and so on: bit-identical for any number of threads. Sums are computed in dtype<T>::sum and narrowed once. `value`
+/// may be out.value().
+/// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
+/// errors   ShapeError if value does not have n rows
 /// cost     O(n * width): every contribution read once, every sum written once
 template <class T>
 void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     SelectedRows<T>::check_value(value, plan.size());
-    auto const source = value.share();  // also if value is out's own
+    auto const source = value.share();  // value may be out.value()
     detail::RowSums<T> sums(exec, plan, source);
     std::size_t const width = value.row_size();
     auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
@@ -39,17 +40,18 @@ void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Selecte
     detail::SelectedRowsAccess::move_in(out, room, plan.rows());
 }
 
-/// The same for a gradient; one that is merged already is copied.
+/// The same for a gradient; a merged gradient is copied.
 template <class T>
 void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     merge_into(exec, RowPlan<>(exec, g), g.value(), out);
 }
 
-/// The rows of `g`, ascending and unique, duplicates summed in the order that merge_into describes. merge(merge(g)) == merge(g).
-/// shapes   SelectedRows of n rows -> of as many rows as differ, the same height and row shape
-/// errors   ShapeError if somebody changed the first dim of g.value()
-/// cost     a sort of the rows, the result's allocation, and merge_into
+/// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
+/// merge(merge(g)) == merge(g).
+/// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
+/// errors   ShapeError if g.value() does not have n rows
+/// cost     a sort of the rows, one allocation for the result, and merge_into
 template <class T>
 SelectedRows<T> merge(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T> out;

@@ -1,4 +1,4 @@
-// rowan/sparse/momentum.hpp: momentum, gradient descent with a velocity.
+// rowan/sparse/momentum.hpp: momentum, gradient descent with momentum.
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -8,12 +8,12 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of momentum.
+/// The options of momentum.
 struct MomentumOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double momentum = 0.9;        ///< mu: what is left of the velocity after a step
-    bool nesterov = false;        ///< steps from where the velocity leads
-    double weight_decay = 0.0;    ///< L2: this times p is added to the gradient of a row touched
+    double learning_rate = 0.01;  ///< the step size
+    double momentum = 0.9;        ///< mu: the momentum factor
+    bool nesterov = false;        ///< the step uses g + mu · v instead of v
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · p is added to the gradient of touched rows
 };
 
 namespace detail {
@@ -61,10 +61,13 @@ momentum_rule make_momentum_rule(Tensor<P, D> const& param, Tensor<M, D> const& 
 
 }  // namespace detail
 
-/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows that `grad` names, duplicates summed first:
-///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v        (Nesterov: p -= learning_rate · (g + mu · v))
-/// Lazy: the velocity of a row not named does not decay, and the row does not move.
-/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
+/// One step of gradient descent with momentum (Sutskever et al. 2013) on the rows of `grad`
+/// (duplicates summed first):
+///     g += weight_decay · p;  v = mu · v + g;  p -= learning_rate · v
+///     Nesterov: p -= learning_rate · (g + mu · v)
+/// Lazy: rows that are not in `grad` are unchanged, and their velocity does not decay.
+/// shapes   param and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that
+///          shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad
 template <device D, class P, class V, detail::gradient_on<D> G>
@@ -73,7 +76,7 @@ void momentum(D const& exec, Tensor<P, D>& param, Tensor<V, D>& velocity, G cons
     update_rows(exec, grad, detail::make_momentum_rule(param, velocity, options), param, velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class V, class G>
 void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<V, D>& velocity,
               Tensor<G, D> const& value, MomentumOptions options = {}) {

@@ -1,4 +1,4 @@
-// rowan/sparse/retain.hpp: retain, the part of a gradient that falls on given rows.
+// rowan/sparse/retain.hpp: retain, the part of a gradient in given rows.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -14,9 +14,9 @@
 
 namespace rowan::inline v0 {
 
-/// The rows of `g` that are among `rows`, in their order in `g`, duplicates included. Rows that `g` does not have are not added.
-/// shapes   rows [m] -> the same height and row shape
-/// errors   ShapeError if rows are not a flat list; IndexError if one of them is not in [0, height)
+/// The rows of `g` that are in `rows`, in the order of `g`, including duplicates. Rows that are not in `g` are ignored.
+/// shapes   rows [m] -> a SelectedRows of the height and row shape of g
+/// errors   ShapeError if rows are not a flat list; IndexError if a row is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
 template <class T>
 SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {

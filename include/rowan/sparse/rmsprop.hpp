@@ -1,4 +1,4 @@
-// rowan/sparse/rmsprop.hpp: rmsprop, a step divided by the running size of the gradient.
+// rowan/sparse/rmsprop.hpp: rmsprop, RMSProp, also centered.
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -6,12 +6,12 @@
 
 namespace rowan::inline v0 {
 
-/// The settings of rmsprop.
+/// The options of rmsprop.
 struct RmspropOptions {
-    double learning_rate = 0.01;  ///< the step's size
-    double rho = 0.9;             ///< decay of the averages
-    double momentum = 0.0;        ///< what is left of the velocity after a step
-    double epsilon = 1e-6;        ///< inside the root
+    double learning_rate = 0.01;  ///< the step size
+    double rho = 0.9;             ///< decay rate of the averages, in [0, 1)
+    double momentum = 0.0;        ///< the momentum factor
+    double epsilon = 1e-6;        ///< added inside the square root
 };
 
 namespace detail {
@@ -76,11 +76,13 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 
 }  // namespace detail
 
-/// One step of RMSProp (Tieleman and Hinton 2012) on the rows that `grad` names, duplicates summed first:
+/// One step of RMSProp (Tieleman and Hinton 2012) on the rows of `grad` (duplicates summed first):
 ///     ms = rho · ms + (1 - rho) · g²;  v = momentum · v + learning_rate · g / √(ms + epsilon);  p -= v
-/// Lazy: the averages of rows not named do not decay.
-/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as update_rows
+/// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
+/// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
+///          Tensor of that shape
+/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as
+///          update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
@@ -90,7 +92,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {
@@ -112,8 +114,8 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
 }
 
-/// The same centered (Graves 2013), with the mean of the gradient as a third state:
-///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) in place of the root
+/// The same, centered (Graves 2013), with the mean of the gradient as a third state:
+///     mg = rho · mg + (1 - rho) · g, and √(ms - mg² + epsilon) instead of √(ms + epsilon)
 /// cost     as adagrad, with three states
 template <device D, class P, class S, class A, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<A, D>& mean_grad,
@@ -123,7 +125,7 @@ void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tens
                 mean_square, mean_grad, velocity);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class S, class A, class V, class G>
 void rmsprop(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<S, D>& mean_square,
              Tensor<A, D>& mean_grad, Tensor<V, D>& velocity, Tensor<G, D> const& value, RmspropOptions options = {}) {

@@ -1,4 +1,4 @@
-// rowan/sparse/row_plan.hpp: RowPlan, the sort behind every function that sums duplicates, done once.
+// rowan/sparse/row_plan.hpp: RowPlan, a reusable sort of lookups by row, for the functions that sum duplicates.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -21,19 +21,20 @@
 
 namespace rowan::inline v0 {
 
-/// Which lookups belong to which row. Made once, it serves many values, widths and optimizers.
+/// The lookups, grouped by row. A plan can be reused for many values, widths and optimizers.
 ///
-///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the rows that occur, ascending
-///                           offsets()   [0 1 2 4]      the lookups of rows()[k] are positions()[offsets()[k] … offsets()[k + 1])
+///     rows [4 1 4 0]   ->   rows()      [0 1 4]        the distinct rows, ascending
+///                           offsets()   [0 1 2 4]      of rows()[k]: elements offsets()[k] … offsets()[k + 1] - 1
 ///                           positions() [3 1 0 2]      in input order within a row
 template <>
 class RowPlan<Cpu> {
 public:
-    /// No rows, height 0.
+    /// A plan without rows, of height 0.
     RowPlan() = default;
 
+    /// The plan of a flat list of rows.
     /// errors   ShapeError if height is negative or rows are not a flat list; IndexError if a row is not in [0, height)
-    /// cost     a radix sort of n numbers on the bits that height needs; one block of 24 bytes per row
+    /// cost     a radix sort of n numbers by the bits of height; one block of 24 bytes per lookup
     RowPlan(Cpu exec, Ids<> rows, Height height) {
         if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
         detail::check_ids(exec, "rows", rows, height);
@@ -41,12 +42,12 @@ public:
     }
     RowPlan(Ids<> rows, Height height) : RowPlan(Cpu{}, rows, height) {}
 
-    /// The plan of a gradient's rows; a merged one needs no sort.
+    /// The plan of a gradient's rows; a merged gradient needs no sort.
     /// errors   ValueError if exec.threads is negative
-    /// cost     as above, O(n) for a merged one
+    /// cost     as above, O(n) for a merged gradient
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
-        static_cast<void>(thread_count(exec));  // refuses what is not one
+        static_cast<void>(thread_count(exec));  // validates exec.threads
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
@@ -66,17 +67,17 @@ public:
     }
     ~RowPlan() = default;
 
-    /// How many rows were planned, duplicates counted.
+    /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
-    std::int64_t height() const noexcept { return height_; }  ///< of the table
-    /// Ascending and unique.
+    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+    /// The distinct rows, ascending.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
-    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k].
+    /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
     std::span<std::int64_t const> offsets() const noexcept {
         static constexpr std::int64_t none[1] = {0};
         return size_ == 0 ? std::span<std::int64_t const>(none) : std::span(memory_.data() + 2 * size_, count_ + 1);
     }
-    /// Of the contributions in the gradient, each row's in input order.
+    /// The positions of the lookups in the gradient, grouped by row, in input order within a row.
     std::span<std::int64_t const> positions() const noexcept { return {memory_.data() + (size_ - rows_), size_}; }
 
     void swap(RowPlan& other) noexcept {
@@ -88,14 +89,14 @@ public:
     }
 
 private:
-    struct Wide {  // an entry of the sort where height and count do not fit 64 bits together
+    struct Wide {  // an entry of the sort if a row and a position do not fit 64 bits together
         std::uint64_t row;
         std::uint64_t position;
     };
 
     static constexpr std::size_t parallel_from = std::size_t{1} << 15;
 
-    // One block for all: two arrays to sort in, of which one becomes the positions and the other the rows; then the offsets.
+    // One block: two arrays for the sort, of which one becomes the positions and the other the rows; then the offsets.
     void build(Cpu exec, Ids<> const& ids, std::int64_t height) {
         std::size_t const n = ids.size();
         int const threads = std::min(thread_count(exec), n < parallel_from ? 1 : std::numeric_limits<int>::max());
@@ -128,7 +129,7 @@ private:
         });
     }
 
-    // Cuts the sorted entries into runs of one row. The entries may lie where their positions go.
+    // Divides the sorted entries into runs of equal rows. The entries may be in the memory of the positions.
     template <class Entry, class Row, class Position>
     void split(int threads, Entry const* sorted, Row row, Position position) {
         std::int64_t* const rows = memory_.data() + rows_;
@@ -175,7 +176,7 @@ private:
     }
 
     detail::Storage<std::int64_t> memory_;
-    std::size_t rows_ = 0;  // where the rows begin in the memory: 0 or size_; the positions are in the other half
+    std::size_t rows_ = 0;  // offset of the rows in memory_: 0 or size_; the positions are in the other half
     std::size_t count_ = 0;
     std::size_t size_ = 0;
     std::int64_t height_ = 0;

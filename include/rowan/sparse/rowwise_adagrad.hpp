@@ -1,4 +1,4 @@
-// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one number of state per row.
+// rowan/sparse/rowwise_adagrad.hpp: rowwise_adagrad, AdaGrad with one state per row.
 #pragma once
 
 #include <rowan/sparse/adagrad.hpp>
@@ -17,7 +17,7 @@ namespace detail {
 struct rowwise_adagrad_formula {
     AdagradOptions options;
 
-    /// A row's new moment, from its old one and the squares of its n gradients.
+    /// A row's new moment, from the old one and the sum of the squares of its n gradients.
     ROWAN_NO_EXEC_CHECK
     template <class S>
     ROWAN_HD_INLINE S moment(S const& old, S const& squares, std::size_t n) const {
@@ -65,10 +65,12 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 
 }  // namespace detail
 
-/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows that `grad` names, duplicates summed first:
+/// One step of row-wise AdaGrad (FBGEMM; Naumov et al. 2019) on the rows of `grad` (duplicates summed first):
 ///     m += mean of g² over the row;  p -= learning_rate · g / (√m + epsilon)
-/// The mean's sum has 16 interleaved partial sums, added as a binary tree: its bits do not depend on the instruction set.
-/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of param's shape
+/// The squares are summed in 16 interleaved partial sums, reduced by a binary tree: bit-identical for all instruction
+/// sets.
+/// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
+///          param's shape
 /// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
@@ -78,7 +80,7 @@ void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G
     update_rows(exec, grad, detail::make_rowwise_adagrad_rule(param, moment, options), param, moment);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <device D, class P, class M, class G>
 void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<M, D>& moment,
                      Tensor<G, D> const& value, AdagradOptions options = {}) {

@@ -1,4 +1,4 @@
-// rowan/sparse/scale.hpp: scale, a gradient times a number.
+// rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
 #pragma once
 
 #include <rowan/core/parallel.hpp>
@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0 {
 
-/// What values of `T` are multiplied by: a number, which for integers is an integer.
+/// A factor for values of `T`: a number, for integer types an integer.
 template <class T, class F>
 concept factor_for = std::integral<F> ||(std::floating_point<F> && !std::integral<detail::sum_t<T>>);
 
@@ -25,7 +25,7 @@ constexpr void check_factor() {
                   "rowan::scale: the factor must be a number, and an integer where the elements are integers");
 }
 
-/// x times a number
+/// x * factor
 template <class F>
 struct multiply_by {
     F factor;
@@ -43,9 +43,9 @@ struct multiply_by {
 
 }  // namespace detail
 
-/// `g` with every element multiplied by `factor`, computed in dtype<T>::sum. Rows stay as they are.
-/// shapes   of n rows -> the same
-/// errors   ShapeError if somebody changed the first dim of g.value(); a factor that is not finite gives what arithmetic gives
+/// `g` with all elements multiplied by `factor`, computed in dtype<T>::sum. The rows are those of `g`.
+/// shapes   g -> the same height, rows and row shape
+/// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
 /// cost     O(n * width)
 template <class T, class F>
 SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {

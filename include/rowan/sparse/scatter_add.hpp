@@ -1,4 +1,4 @@
-// rowan/sparse/scatter_add.hpp: scatter_add, rows added to a table, duplicates in input order.
+// rowan/sparse/scatter_add.hpp: scatter_add, adds rows to a table, duplicates in input order.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -24,11 +24,13 @@ void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> cons
 
 }  // namespace detail
 
-/// dst[ids[i]] += src[i] for every i, in order.
+/// dst[ids[i]] += src[i] for all i, in input order.
 /// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
-/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory with ids or src
-/// cost     O(n * width), every row of src read once, every row of dst touched read and written; at most 2 MiB of memory for
-///          sorting lookups to threads; the bits of the serial loop for any number of threads
+/// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
+///          with ids or src
+/// cost     O(n * width), every row of src read once, every touched row of dst read and written; at most 2 MiB of
+///          temporary memory to divide lookups among threads; bit-identical to the serial loop for any number of
+///          threads
 template <class T, class U>
 void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::check_rows("dst", dst);
@@ -41,7 +43,7 @@ void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
     detail::scatter_add_rows(exec, dst, ids, src);
 }
 
-/// dst[row] += value for every row of `g`, in order.
+/// dst[g.rows()[i]] += g.value()[i] for all i, in input order.
 /// shapes   dst has the shape of g
 /// errors   ShapeError if shapes do not match; Error if dst shares memory with g
 /// cost     as above

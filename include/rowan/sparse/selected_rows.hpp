@@ -1,4 +1,4 @@
-// rowan/sparse/selected_rows.hpp: SelectedRows<T>, some rows of a tall tensor.
+// rowan/sparse/selected_rows.hpp: SelectedRows<T>, a row-sparse tensor.
 #pragma once
 
 #include <rowan/core/height.hpp>
@@ -19,13 +19,13 @@ namespace detail {
 struct SelectedRowsAccess;
 }
 
-/// Some rows of a tensor of `height` rows: the gradient of a table of which a batch touched a few.
+/// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
 ///
-///     height 6    rows  [4 1 4]      value [1 2]     stands for   0: [0 0]
+///     height 6    rows  [4 1 4]      value [1 2]     represents   0: [0 0]
 ///                                          [3 4]                  1: [3 4]
-///                                          [5 6]                  4: [6 8]   duplicates add up
+///                                          [5 6]                  4: [6 8]   duplicates are summed
 ///
-/// Rows may repeat and come in any order. `value` may have any rank from 1 on; its first dim counts the rows.
+/// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
 template <class T>
 class SelectedRows<T, Cpu> {
     static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
@@ -34,13 +34,14 @@ public:
     using value_type = T;
     using shape_type = typename Tensor<T>::shape_type;
 
-    /// Height 0, no rows.
+    /// An object without rows, of height 0.
     SelectedRows() = default;
 
+    /// Row rows[i] of the represented tensor has the value value[i].
     /// shapes   rows [n], value [n, ...]
-    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
     ///          IndexError if a row is not in [0, height)
-    /// cost     O(n); the rows are copied, the value is taken over
+    /// cost     O(n); the rows are copied, the value is moved
     SelectedRows(Height height, Ids<> rows, Tensor<T> value);
 
     SelectedRows(SelectedRows const&) = default;
@@ -57,39 +58,39 @@ public:
     }
     ~SelectedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
-    /// One for each row of the value, in its order.
+    std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
+    /// The row numbers, one for each row of value().
     std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
 
-    /// Row i of the value belongs to row rows()[i] of the tall tensor. Its numbers may be changed; whoever changes its first dim
-    /// gets a ShapeError from the next function that it is given to.
+    /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
+    /// first dim is changed, the next function that takes this object throws ShapeError.
     Tensor<T> const& value() const noexcept { return value_; }
     Tensor<T>& value() noexcept { return value_; }
 
-    /// The shape of the tall tensor, [height, ...].
-    /// errors   ShapeError if somebody gave the value rank 0
+    /// The shape of the represented tensor, [height, ...].
+    /// errors   ShapeError if the value has been given rank 0
     /// cost     O(1)
     shape_type shape() const;
 
-    /// Are the rows ascending and unique?
+    /// Whether the rows are ascending and unique.
     bool merged() const noexcept { return merged_; }
 
-    /// An alias: the same rows, with a value that sees the same elements.
+    /// An alias: a copy of the rows, and an alias of the value.
     /// errors   std::bad_alloc
-    /// cost     O(rows): their numbers are copied, elements are not
+    /// cost     O(rows): row numbers are copied, elements are not
     SelectedRows share() const;
 
-    /// Elements per row.
+    /// The number of elements per row.
     std::size_t row_size() const noexcept { return value_.row_size(); }
 
     void swap(SelectedRows& other) noexcept;
 
-    /// The same height, rows in the same order and equal values; not: the same tall tensor.
+    /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
     friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
         return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
     }
 
-    /// The rule of the constructor, asked again wherever a value is used.
+    /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
     static void check_value(Tensor<T> const& value, std::size_t rows);
@@ -98,7 +99,7 @@ private:
     friend struct detail::SelectedRowsAccess;
     struct trusted {};
 
-    // For rows that were checked already.
+    // For rows that have been validated.
     SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
         : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
         rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
@@ -159,14 +160,14 @@ SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
 
-/// What rowan's own algorithms may do to a SelectedRows: they have checked the rows, or taken them from one that had.
+/// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {
     template <class T>
     static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
         return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
     }
 
-    /// Takes over rows that were checked, without a copy.
+    /// Makes a SelectedRows of validated rows without copying them.
     template <class T>
     static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
         SelectedRows<T> g;
@@ -176,7 +177,7 @@ struct SelectedRowsAccess {
         g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
         return g;
     }
-    /// The same on another device, where nobody looks at the rows: the caller knows whether they are merged.
+    /// The same on another device, without reading the rows: the caller states whether they are merged.
     template <class T, class Device>
     static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
                                          Tensor<T, Device> value, bool merged) {
@@ -193,7 +194,7 @@ struct SelectedRowsAccess {
         return g.rows_.share();
     }
 
-    /// Room for `count` merged rows, in the memory of `g` if it suffices. Until something is written there `g` is as it was.
+    /// Memory for `count` merged rows, that of `g` if it suffices. `g` is unchanged until this memory is written.
     template <class T>
     static SelectedRows<T> room(SelectedRows<T> const& g, std::int64_t height, std::size_t count,
                                 typename SelectedRows<T>::shape_type shape) {
@@ -205,7 +206,7 @@ struct SelectedRowsAccess {
         return room;
     }
 
-    /// Makes `room`, which was filled, the rows and value of `g`.
+    /// Copies `rows` to `room`, whose value has been written, and swaps it with `g`.
     template <class T>
     static void move_in(SelectedRows<T>& g, SelectedRows<T>& room, std::span<std::int64_t const> rows) noexcept {
         std::copy(rows.begin(), rows.end(), room.rows_.data());

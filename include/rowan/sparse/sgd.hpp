@@ -1,4 +1,4 @@
-// rowan/sparse/sgd.hpp: sgd, gradient descent on dense or row-sparse gradients.
+// rowan/sparse/sgd.hpp: sgd, gradient descent with dense or row-sparse gradients.
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
@@ -21,18 +21,19 @@ struct sgd_formula {
 
 }  // namespace detail
 
-/// Subtracts `learning_rate * grad` from the rows of `param` that `grad` names, duplicates in input order (Robbins and Monro 1951).
+/// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
+/// Monro 1951).
 /// shapes   param [height, ...], grad of that height and row shape
-/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory with a sparse
-///          gradient
-/// cost     O(n * width), every contribution read once, every row touched read and written; at most 2 MiB of memory for sorting lookups
-///          to threads; the bits of the serial loop for any number of threads
+/// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
+///          with a sparse gradient
+/// cost     O(n * width), every contribution read once, every touched row read and written; at most 2 MiB of temporary
+///          memory to divide lookups among threads; bit-identical to the serial loop for any number of threads
 template <class P, class G>
 void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
     SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_sparse_targets(grad.value(), grad.height(), param);
     detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
     detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
@@ -41,7 +42,7 @@ void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learnin
 }
 
 /// The same for a dense gradient, which has the shape of `param`.
-/// errors   Error if param and grad share memory without being the very same elements
+/// errors   Error if param partially overlaps grad; grad may be param itself
 template <device D, class P, class G>
 void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
@@ -49,7 +50,7 @@ void sgd(D const& exec, Tensor<P, D>& param, Tensor<G, D> const& grad, double le
     update_rows(exec, grad, detail::LaneRule<detail::sgd_formula>{{learning_rate}}, param);
 }
 
-/// The same for a plan of the gradient's rows and their value: duplicates are summed first, in the order of merge.
+/// The same for a plan of the gradient's rows and the gradient's value. Duplicates are summed first, as in merge.
 template <device D, class P, class G>
 void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D> const& value, double learning_rate) {
     detail::check_types<G, P>();

@@ -1,4 +1,4 @@
-// rowan/sparse/split.hpp: split, a gradient cut by sections of the height, for tables in several parts.
+// rowan/sparse/split.hpp: split, divides a gradient by sections of the height, for partitioned tables.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -16,7 +16,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Where sections of these heights end.
+/// The inclusive prefix sum of the heights: the ends of the sections.
+/// errors   ShapeError as split
 inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t height) {
     if (heights.shape().size() != 1) throw ShapeError("heights rank", std::to_string(heights.shape().size()), "1");
     std::vector<std::int64_t> ends;
@@ -36,12 +37,13 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
 
 }  // namespace detail
 
-/// One gradient per section: part k has the rows from heights[0] + … + heights[k - 1] on, counted from there, in input order.
+/// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
+/// row - s, in input order.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
-/// shapes   heights [parts], their sum is g.height()
-/// errors   ShapeError if heights are not a flat list, one is negative or they do not add up to g.height()
+/// shapes   heights [parts], with sum g.height()
+/// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
 /// cost     O(n * (width + log parts))
 template <class T>
 std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {

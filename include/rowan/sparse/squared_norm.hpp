@@ -1,4 +1,4 @@
-// rowan/sparse/squared_norm.hpp: squared_norm, the sum of squares of what a gradient stands for.
+// rowan/sparse/squared_norm.hpp: squared_norm, the sum of the squares of a tensor or gradient.
 #pragma once
 
 #include <rowan/core/parallel.hpp>
@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The sum of one number for each row, in blocks of 64.
+/// The sum of one number per row, in blocks of 64.
 template <class S>
 S sum_of_rows(std::vector<S> const& x) {
     if (x.empty()) return constant<S>(0.0);
@@ -30,15 +30,16 @@ S sum_of_rows(std::vector<S> const& x) {
 
 }  // namespace detail
 
-/// The sum of the squares of merge(g)'s elements: duplicates are summed before they are squared, so it is the dense tensor's.
-/// A row's squares have 16 interleaved partial sums; rows are added ascending, in blocks of 64: the same bits for any number of threads.
+/// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
+/// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
+/// bit-identical for any number of threads.
 /// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value has another number of rows
-/// cost     O(n * width); two numbers for each row of the plan while it works
+/// errors   ShapeError if value does not have n rows
+/// cost     O(n * width); temporary memory of two numbers per row of the plan
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
     using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     SelectedRows<T>::check_value(value, plan.size());
     std::size_t const width = value.row_size();
     std::vector<S> squares(plan.rows().size());
@@ -51,17 +52,17 @@ detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& 
 }
 
 /// The same for a gradient.
-/// cost     as above, and a RowPlan: a sort of its rows unless they are merged
+/// cost     as above, and a RowPlan: a sort of the rows unless they are merged
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     return squared_norm(exec, RowPlan<>(exec, g), g.value());
 }
 
-/// The sum of the squares of a dense tensor's elements: the bits of the same rows as SelectedRows.
+/// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
-/// cost     one read of x; two numbers for each row while it works
+/// cost     one read of x; temporary memory of two numbers per row
 template <class T>
 detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
     using S = detail::sum_t<T>;

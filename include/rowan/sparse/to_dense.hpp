@@ -1,4 +1,4 @@
-// rowan/sparse/to_dense.hpp: to_dense, the tall tensor that some rows stand for.
+// rowan/sparse/to_dense.hpp: to_dense, the dense tensor that a SelectedRows represents.
 #pragma once
 
 #include <rowan/sparse/scatter_add.hpp>
@@ -6,9 +6,9 @@
 
 namespace rowan::inline v0 {
 
-/// Zeros of g.shape() to which the rows of `g` are added in order.
-/// shapes   [height, ...]
-/// errors   ShapeError if height times row size does not fit 63 bits; std::bad_alloc if there is no such memory
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added in input order.
+/// shapes   g -> [height, ...]
+/// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
 /// cost     O(height * width + n * width)
 template <class T>
 Tensor<T> to_dense(Cpu exec, SelectedRows<T> const& g) {

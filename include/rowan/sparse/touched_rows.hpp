@@ -1,4 +1,4 @@
-// rowan/sparse/touched_rows.hpp: TouchedRows, which rows of a table have changed since the last checkpoint.
+// rowan/sparse/touched_rows.hpp: TouchedRows, the set of rows of a table that changed since the last checkpoint.
 #pragma once
 
 #include <rowan/core/height.hpp>
@@ -22,22 +22,22 @@
 
 namespace rowan::inline v0 {
 
-/// A set of rows of a table, one bit for each row of the table.
+/// A set of rows of a table, stored as one bit per row of the table.
 ///
 ///     TouchedRows touched(table.shape(0));
 ///     touched.add(gradient.rows());                       in every step
-///     delta.add("table", touched.of(table));              what a delta checkpoint holds of it: the rows' new values
+///     delta.add("table", touched.of(table));              the new values of the rows, for a delta checkpoint
 ///     delta.add("table moment", touched.of(moment));
 ///     touched.clear();
 class TouchedRows {
 public:
-    /// No row of a table of this height.
+    /// The empty set, for a table of this height.
     /// errors   ShapeError if height is negative
     /// cost     O(height / 64)
     explicit TouchedRows(Height height)
         : height_(height), bits_(static_cast<std::size_t>(height_ / 64 + (height_ % 64 != 0))) {}
 
-    /// The rows whose bits differ, for a table of which nobody has kept a record.
+    /// The rows whose bits differ, for tables whose changes were not recorded.
     /// shapes   before [h, ...], after of the same shape
     /// errors   ShapeError if shapes differ or the rank is 0
     /// cost     both tables are read once, on several threads
@@ -71,10 +71,10 @@ public:
     }
     ~TouchedRows() = default;
 
-    std::int64_t height() const noexcept { return height_; }  ///< of the table
+    std::int64_t height() const noexcept { return height_; }  ///< the height of the table
 
-    /// Adds rows, in any order and also again.
-    /// errors   IndexError if one is not in [0, height)
+    /// Adds rows, in any order; duplicates are allowed.
+    /// errors   IndexError if a row is not in [0, height)
     /// cost     two passes over the rows
     void add(Ids<> rows) {
         detail::check_ids(Cpu{}, "rows", rows, height_);
@@ -84,13 +84,13 @@ public:
         }
     }
 
-    /// Rows in the memory of another device, which are waited for.
-    /// errors   as above, and those of to_host
-    /// cost     as above, and one copy to the host, which is waited for
+    /// As above, for rows in the memory of another device; blocks until they are copied.
+    /// errors   as above, and as to_host
+    /// cost     as above, and one blocking copy to the host
     template <id_type I, class Device>
     requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
 
-    /// All of them, ascending.
+    /// The rows of the set, ascending.
     /// errors   std::bad_alloc
     /// cost     O(height / 64 + rows)
     std::vector<std::int64_t> rows() const {
@@ -105,10 +105,10 @@ public:
         return rows;
     }
 
-    /// These rows of a table, as they are now.
+    /// The current values of these rows of a table.
     /// shapes   table [height, ...]
     /// errors   ShapeError if the table has another height
-    /// cost     O(height / 64), and one read and one write of these rows
+    /// cost     O(height / 64), and one read and one write of the rows
     template <class T, class Device>
     SelectedRows<T, Device> of(Tensor<T, Device> const& table) const {
         detail::check_height("table", table, height_);
@@ -116,7 +116,7 @@ public:
         return {height_, ids, gather(table, ids)};
     }
 
-    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< none is touched from now on
+    void clear() noexcept { std::fill(bits_.begin(), bits_.end(), 0); }  ///< removes all rows
 
 private:
     static std::uint64_t bit(std::size_t row) { return std::uint64_t{1} << row % 64; }

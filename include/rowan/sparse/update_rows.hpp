@@ -1,4 +1,4 @@
-// rowan/sparse/update_rows.hpp: update_rows, the algorithm under every optimizer, for a rule of the user's own.
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -29,7 +29,7 @@ std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
 
 inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
 
-// The first tensor is the parameter, which has the gradient's trailing dims; what a state holds per row is the rule's affair.
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
 template <class D, class T, class P, class... S>
 void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
                    Tensor<S, D> const&... state) {
@@ -40,7 +40,7 @@ void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> 
     check_all_apart(state_name, param, state...);
 }
 
-// What is written in another order than it is read.
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
 template <class D, class T, class... P>
 void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
     check_targets(value, height, param...);
@@ -49,7 +49,8 @@ void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor
         value);
 }
 
-// Element by element a gradient may be what is written; shifted, what a thread reads would be what another has written already.
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
 template <class D, class T, class... P>
 void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
     check_rows("grad", grad);
@@ -78,7 +79,7 @@ void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rul
     });
 }
 
-/// Does a rule look at elements alone, all tensors being of one shape? Then the cut into rows is of no concern to it.
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
@@ -118,24 +119,26 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 
 }  // namespace detail
 
-/// Calls `rule(g, p, s...)` once for every row that `grad` names: `g` is a span of the row's summed gradient in dtype<T>::sum, `p` and
-/// `s...` are spans of that row of `param` and of each state. Rows not named are not touched. A dense `grad` names every row.
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
 ///
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, anything]
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, states and a sparse gradient share memory, or a
-///          dense gradient and one of them do without being the very same elements; what the rule throws, rows before it being updated
-///          already
-/// cost     O(n * width) and a sort of the rows; duplicates are summed as in merge, with no merged gradient in memory
-/// requires a rule that may run on several threads at once
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
+///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
+///          them itself; exceptions of the rule, after which some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
     SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
     detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
 }
@@ -145,12 +148,12 @@ void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& p
     static_assert(detail::is_rule<Rule, T, P, S...>,
                   "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
                   "and each state");
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     detail::check_dense_targets(grad, param, state...);
     detail::update_dense(exec, grad, rule, param, state...);
 }
 
-/// The same for a plan of the gradient's rows and their value.
+/// The same for a plan of the gradient's rows and the gradient's value.
 template <class T, class Rule, class P, class... S>
 void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
                  Tensor<S>&... state) {

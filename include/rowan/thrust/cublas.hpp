@@ -1,4 +1,4 @@
-// rowan/thrust/cublas.hpp: products of matrices on Cuda, by cuBLAS.
+// rowan/thrust/cublas.hpp: matrix products on Cuda, computed by cuBLAS.
 #pragma once
 
 #include <rowan/thrust/cuda.hpp>
@@ -25,8 +25,8 @@ inline void check_cublas(cublasStatus_t status, char const* call) {
     throw CudaError(std::string(call).append(": ").append(cublasGetStatusName(status)));
 }
 
-/// A handle for each stream of each device, of which one call is made at a time. Default math: no TF32 unless the program's environment
-/// asks for it.
+/// One cuBLAS handle per device and stream; one mutex serialises all calls. Default math mode: no TF32 unless the
+/// process environment enables it.
 class CublasHandles {
 public:
     template <class F>
@@ -53,10 +53,11 @@ private:
     }
 
     std::mutex mutex_;
-    std::map<std::pair<int, cudaStream_t>, cublasHandle_t> handles_;  // kept: when a program ends CUDA may have gone
+    // never destroyed: at program exit CUDA may be shut down already
+    std::map<std::pair<int, cudaStream_t>, cublasHandle_t> handles_;
 };
 
-/// An element of a product of types that cuBLAS does not know, or of none at all.
+/// Computes one element of a product, for element types that cuBLAS does not support and for k == 0.
 template <class T>
 struct ProductElement {
     Factor<T> a, b;
@@ -86,7 +87,7 @@ struct Products<Cuda> {
         constexpr bool half = std::is_same_v<T, bfloat16> || std::is_same_v<T, float16>;
         if (m == 0 || n == 0) return;
         if constexpr (is_machine_float<T> || half) {
-            // the matrices lie transposed for cuBLAS, which counts columns first: outᵀ = bᵀ · aᵀ
+            // cuBLAS is column-major and sees the row-major matrices transposed: outᵀ = bᵀ · aᵀ
             auto const call = [&](auto const& alpha, auto const& beta, auto const& gemm) {
                 auto const op = [](Factor<T> const& f) { return f.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
                 auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };

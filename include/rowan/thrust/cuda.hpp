@@ -1,4 +1,4 @@
-// rowan/thrust/cuda.hpp: Cuda, the device that is a GPU.
+// rowan/thrust/cuda.hpp: Cuda, a GPU as a device.
 #pragma once
 
 #ifndef __CUDACC__
@@ -29,16 +29,16 @@
 
 namespace rowan::inline v0 {
 
-/// A GPU, the current one, and the stream on which calls are enqueued; the default stream if none is named.
+/// The current GPU and the stream on which calls are enqueued, by default the default stream.
 template <>
 struct ThrustDevice<::thrust::cuda::tag> {
-    cudaStream_t stream = nullptr;  ///< what calls are enqueued on; nullptr is the default stream
+    cudaStream_t stream = nullptr;  ///< nullptr is the default stream
 
-    /// How Thrust is told.
+    /// The execution policy for Thrust.
     friend auto thrust_policy(ThrustDevice const& exec) { return ::thrust::cuda::par_nosync.on(exec.stream); }
     friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
 };
-/// An NVIDIA GPU and a stream of it.
+/// An NVIDIA GPU and one of its streams.
 using Cuda = ThrustDevice<::thrust::cuda::tag>;
 
 namespace detail {
@@ -46,7 +46,7 @@ namespace detail {
 template <>
 inline constexpr bool runs_whole<Cuda> = true;
 
-/// errors   CudaError with the name of the code, which CUDA no longer remembers then
+/// errors   CudaError with the name of the code; clears CUDA's last error
 inline void check_cuda(cudaError_t code, char const* call) {
     if (code == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
@@ -54,8 +54,9 @@ inline void check_cuda(cudaError_t code, char const* call) {
         std::string(call).append(": ").append(cudaGetErrorName(code)).append(", ").append(cudaGetErrorString(code)));
 }
 
-/// Memory in the order of streams: taken and given back without waiting, and kept for what comes next, so that from the second batch on
-/// nothing is asked of the system. A pool of our own: the device's own one belongs to the program.
+/// A stream-ordered memory pool for each GPU. Allocation and deallocation are asynchronous, and freed memory is kept
+/// for reuse, so that only the first batch requests memory from the system. The default pool of the GPU is not used: it
+/// belongs to the application.
 class CudaMemory {
 public:
     static CudaMemory& of_current() {
@@ -78,7 +79,7 @@ public:
     }
     CudaMemory(CudaMemory const&) = delete;
     CudaMemory& operator=(CudaMemory const&) = delete;
-    ~CudaMemory() = default;  // when a program ends CUDA may have gone already, and the pool with it
+    ~CudaMemory() = default;  // the pool is not destroyed: at program exit CUDA may be shut down already
 
     void* take(std::size_t bytes, cudaStream_t stream) {
         void* block = nullptr;
@@ -86,20 +87,17 @@ public:
         return block;
     }
 
-    /// Where calls on a stream note that they have failed; a stream is known by its number, which none that follows it gets.
+    /// Where calls on a stream record their failure. Streams are identified by their id, which CUDA does not reuse.
     FailedCall* failed_call(cudaStream_t stream) {
         unsigned long long const id = number_of(stream);
         std::lock_guard const guard(mutex_);
-        auto& place = failed_[id];
-        if (place == nullptr) {
-            auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
-            place = made;
-            reset(made, stream);
-        }
-        return place;
+        if (auto const found = failed_.find(id); found != failed_.end()) return found->second;
+        auto* const made = static_cast<FailedCall*>(take(sizeof(FailedCall), stream));
+        reset(made, stream);
+        return failed_.emplace(id, made).first->second;
     }
 
-    /// Has anything been enqueued on the stream that could have failed?
+    /// Whether a call that can fail has been enqueued on the stream.
     bool used(cudaStream_t stream) {
         unsigned long long const id = number_of(stream);
         std::lock_guard const guard(mutex_);
@@ -126,7 +124,7 @@ private:
 template <>
 struct ThrustSystem<::thrust::cuda::tag> {
     using System = ::thrust::cuda::tag;
-    using Place = int;  // a device's number
+    using Place = int;  // the number of a GPU
 
     static Place here() {
         int device = 0;
@@ -134,7 +132,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
         return device;
     }
 
-    /// errors   CudaError unless the stream and the memory belong to the current device
+    /// errors   CudaError unless the stream (check) or the memory (check_place) belongs to the current GPU
     static void check(Cuda const& exec) {
         if (exec.stream == nullptr) return;
         int device = 0;
@@ -148,7 +146,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
     static void* allocate(Cuda const& exec, std::size_t bytes) {
         return CudaMemory::of_current().take(bytes, exec.stream);
     }
-    /// The default stream is that of the current device, which may be another one by now.
+    /// The default stream is that of the current GPU, which may have changed since the allocation.
     static void deallocate(Cuda const& exec, Place place, void* block) noexcept {
         int device = place;
         static_cast<void>(cudaGetDevice(&device));
@@ -160,7 +158,8 @@ struct ThrustSystem<::thrust::cuda::tag> {
     static void copy(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         transfer(exec, to, from, bytes, cudaMemcpyDeviceToDevice);
     }
-    /// The memory has been read when the call returns: pageable memory by CUDA itself, pinned memory is waited for.
+    /// The source has been read when the call returns: CUDA stages pageable memory; for other memory, such as pinned,
+    /// the call synchronizes.
     static void from_host(Cuda const& exec, void* to, void const* from, std::size_t bytes) {
         transfer(exec, to, from, bytes, cudaMemcpyHostToDevice);
         cudaPointerAttributes memory{};
@@ -198,7 +197,7 @@ struct ThrustSystem<::thrust::cuda::tag> {
         }
     }
 
-    /// By the bits asked for only; Thrust's own sort takes all of a key.
+    /// Sorts by the lowest `bits` bits only; Thrust's sort would use all bits of a key.
     template <class Key, class Value>
     static bool sort_pairs(Cuda const& exec, std::size_t n, unsigned bits, Key* keys, Key* more_keys, Value* values,
                            Value* more_values) {
@@ -232,7 +231,7 @@ private:
         check_cuda(cudaMemcpyAsync(to, from, bytes, kind, exec.stream), "cudaMemcpyAsync");
     }
 
-    // Asks an algorithm of CUB how much memory it needs for a while, then calls it.
+    // Queries how much temporary memory a CUB algorithm needs, allocates it and runs the algorithm.
     template <class F>
     static void with_scratch(Cuda const& exec, char const* name, F const& f) {
         std::size_t bytes = 0;

@@ -1,4 +1,4 @@
-// rowan/thrust/op.hpp: the operators of rowan/op on Thrust devices. On Cuda products of matrices need rowan/thrust/cublas.hpp too.
+// rowan/thrust/op.hpp: the operators of rowan/op on Thrust devices. Matrix products on Cuda need thrust/cublas.hpp too.
 #pragma once
 
 #include <rowan/op.hpp>

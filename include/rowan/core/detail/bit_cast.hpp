@@ -1,4 +1,4 @@
-// rowan/core/detail/bit_cast.hpp: std::bit_cast, on devices too.
+// rowan/core/detail/bit_cast.hpp: bit_cast, std::bit_cast for host and device code.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>

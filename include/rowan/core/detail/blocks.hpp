@@ -1,4 +1,4 @@
-// rowan/core/detail/blocks.hpp: blocks of memory from the system, and free ones that a pool keeps.
+// rowan/core/detail/blocks.hpp: blocks of memory from the system, and the free blocks of a memory pool.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -14,46 +14,47 @@ namespace rowan::inline v0::detail {
 
 class FreeBlocks;
 
-/// Stands before each block.
+/// The header in front of each block.
 struct BlockHeader {
-    void* memory;       // what the system gave
-    FreeBlocks* pool;   // where the block goes when it is let go of; none: to the system
-    std::size_t bytes;  // that it was made for
-    BlockHeader* next;  // of the free ones
+    void* memory;       // the system's allocation
+    FreeBlocks* pool;   // the pool to return the block to; nullptr: the system
+    std::size_t bytes;  // the size passed to new_block
+    BlockHeader* next;  // the next free block of the same size class
 };
 
 inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// A block with room for so many bytes, on whole huge pages where it is large.
+/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages.
 /// errors   std::bad_alloc
 BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
-/// Free blocks by size. They live as long as their pool and all blocks that are in use.
+/// The free blocks of a pool, by size class. Thread-safe. It is deleted with the pool or with the last block in use,
+/// whichever is later.
 class FreeBlocks {
 public:
     explicit FreeBlocks(std::size_t most) : most_(most) {}
     FreeBlocks(FreeBlocks const&) = delete;
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
-    /// A block with room for so many bytes. Free ones of other sizes are left to requests of theirs, so that what has once been asked for,
-    /// in whatever order, is there the next time.
+    /// Returns a block of at least `bytes` bytes. Only free blocks of the same size class are reused, so that repeated
+    /// requests of the same sizes, in any order, reuse the blocks of the first time.
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes back what `take` gave.
+    /// Takes a block from `take` back. Returns it to the system if the pool is closed or full.
     void put(BlockHeader* block) noexcept;
 
-    /// Gives the free blocks back to the system.
+    /// Returns the free blocks to the system.
     void clear() noexcept;
     std::size_t kept() const noexcept;
 
-    /// The pool is gone: blocks in use go to the system from now on, and this with the last of them.
+    /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
 
 private:
-    // Sizes, `steps` of them from each power of two to the next: 64, 80, 96, 112, 128, 160 ...
+    // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
     static constexpr std::size_t steps = 4, smallest = 64;
     static constexpr std::size_t size_of(std::size_t c) { return (steps + c % steps) << (c / steps + 4); }
     static constexpr std::size_t at_most(std::size_t bytes) {
@@ -69,11 +70,11 @@ private:
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
     std::size_t most_, kept_ = 0;
-    std::size_t users_ = 1;  // the pool, and blocks in use
+    std::size_t users_ = 1;  // the pool and each block in use
     bool closed_ = false;
 };
 
-/// The pool that this thread takes its blocks from, or none.
+/// The pool from which this thread takes its blocks, or nullptr.
 inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;

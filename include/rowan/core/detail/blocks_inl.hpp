@@ -17,12 +17,12 @@ ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, 
     bool const huge = bytes >= huge_from;
     std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
     std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
-    // Not the aligned operator new: glibc's would map fresh pages for a block of the same size every time, and the kernel clear them.
+    // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
     char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
     char* const first = memory + sizeof(BlockHeader);
     char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
 #ifdef MADV_HUGEPAGE
-    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // advice: without it the memory is as good, only slower
+    if (huge) ::madvise(block, whole, MADV_HUGEPAGE);  // a hint: if it fails, the memory is only slower
 #endif
     return new (block - sizeof(BlockHeader)) BlockHeader{memory, pool, bytes, nullptr};
 }

@@ -1,4 +1,4 @@
-// rowan/core/detail/checked.hpp: size arithmetic that throws where it would wrap around, and the texts of shapes.
+// rowan/core/detail/checked.hpp: overflow-checked size arithmetic, and shapes as text.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// "[3, 4]"
+/// The shape as text: "[3, 4]".
 template <class Shape>
 std::string shape_text(Shape const& shape) {
     std::string text = "[";
@@ -19,8 +19,8 @@ std::string shape_text(Shape const& shape) {
     return text + "]";
 }
 
-/// The number of elements of a shape, every one of `element_bytes`; nothing if they are more than 2^63 - 1 bytes. A dim of 0 hides no
-/// overflow in the others.
+/// The number of elements of a shape, or nullopt if elements of `element_bytes` bytes need more than 2^63 - 1 bytes.
+/// Overflow of the other dims is detected even if a dim is 0.
 /// requires   no dim is negative
 template <class Shape>
 std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_bytes) {
@@ -37,7 +37,8 @@ std::optional<std::size_t> shape_size(Shape const& shape, std::size_t element_by
     return empty ? 0 : bytes / element_bytes;
 }
 
-/// The same for a shape that a caller gave.
+/// The same for a shape passed by the caller.
+/// errors   ShapeError instead of nullopt
 template <class Shape>
 std::size_t checked_size(char const* field, Shape const& shape, std::size_t element_bytes) {
     auto const size = shape_size(shape, element_bytes);
@@ -45,10 +46,11 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
     return *size;
 }
 
+/// Validates a range.
 /// errors   IndexError unless begin <= end <= count
 void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
-/// Is x a whole number that I holds?
+/// Whether x is an integer in the range of I.
 template <class I>
 bool is_whole(double x) noexcept {
     using limits = std::numeric_limits<I>;

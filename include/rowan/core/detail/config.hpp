@@ -1,4 +1,4 @@
-// rowan/core/detail/config.hpp: the questions asked of the compiler.
+// rowan/core/detail/config.hpp: compiler requirements and macros.
 #pragma once
 
 #include <rowan/version.hpp>
@@ -15,32 +15,33 @@
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
 
-/// Marks what host and device code may both call.
+/// Marks functions that both host and device code may call.
 #ifdef __CUDACC__
 #define ROWAN_HD __host__ __device__
 #else
 #define ROWAN_HD
 #endif
 
-/// Marks small functions whose inlining the inner loops depend on.
+/// Marks small functions that must be inlined into inner loops for performance.
 #define ROWAN_INLINE [[gnu::always_inline]] inline
 
-/// The same of what host and device code may both call.
+/// The same for functions that both host and device code may call.
 #define ROWAN_HD_INLINE ROWAN_INLINE ROWAN_HD
 
-/// Before a ROWAN_HD template that some of its arguments make one for the host alone, such as SIMD registers: nvcc does not ask
-/// what it calls.
+/// Placed before a ROWAN_HD template that is host-only for some template arguments, such as SIMD registers: nvcc does
+/// not check which functions it calls.
 #ifdef __NVCC__
 #define ROWAN_NO_EXEC_CHECK _Pragma("nv_exec_check_disable")
 #else
 #define ROWAN_NO_EXEC_CHECK
 #endif
 
-/// The library in two forms. By default it is header-only. Where ROWAN_COMPILED is defined, as the target rowan::compiled does, headers
-/// only declare the functions that are no templates and the templates that ROWAN_TEMPLATE lists; the library of that name has them.
+/// By default the library is header-only. If ROWAN_COMPILED is defined, as by the target rowan::compiled, headers only
+/// declare non-template functions and the template instances listed with ROWAN_TEMPLATE; the compiled library defines
+/// them.
 ///
-/// A header x.hpp with such functions declares them and includes x_inl.hpp at its end, which defines them within
-/// `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
+/// A header x.hpp with non-template functions declares them and includes x_inl.hpp at its end, which defines them
+/// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
 #error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
@@ -54,7 +55,7 @@
 #define ROWAN_TEMPLATE(...)
 #endif
 
-/// A program with files of both forms would have functions of either: its linker refuses it by this name.
+/// Causes a link error, with this name, if a program mixes files compiled with and without ROWAN_COMPILED.
 namespace rowan {
 #ifdef ROWAN_COMPILED
 [[gnu::used]] inline thread_local char files_with_and_without_ROWAN_COMPILED = 0;

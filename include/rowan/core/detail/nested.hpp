@@ -1,4 +1,4 @@
-// rowan/core/detail/nested.hpp: braced lists of any depth, `{{1, 2}, {3, 4}}`.
+// rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -13,8 +13,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// A number or a list of nested lists. Unlike xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
-/// It refers to the braces' own memory: good until the end of the expression that wrote them.
+/// A number or a list of Nested. Unlike in xtensor's typed lists, `{1}` inside `{{1}, {2}}` is always a list.
+/// It refers to the memory of the braced list, so it is valid until the end of the full expression.
 template <class T>
 class Nested {
 public:
@@ -30,7 +30,8 @@ public:
         if (list.size() != 0 && !list.begin()->scalar_) shape_of(list.begin()->list_, shape);
     }
 
-    /// Writes the numbers of `list`, which must have the dims `shape` from `axis` on; returns the end.
+    /// Writes the numbers of `list` to `out` and returns the end of the output.
+    /// errors   ShapeError if the dims of `list` are not those of `shape` from `axis` on
     template <class Shape>
     static T* copy(std::initializer_list<Nested> list, Shape const& shape, std::size_t axis, T* out) {
         if (list.size() != shape[axis]) bad(shape, axis, std::to_string(list.size()) + " long");
@@ -61,7 +62,7 @@ private:
     template <class U>
     static T convert(U const& number) {
         if constexpr (std::is_arithmetic_v<U> && !std::is_arithmetic_v<T>) {
-            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // 0.1 for an own type, rounded once
+            return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(number));  // so that 0.1 is rounded only once
         } else if constexpr (std::is_arithmetic_v<U> && std::integral<T> && !std::same_as<T, bool>) {
             if constexpr (std::integral<U> && !std::same_as<U, bool>) {
                 if (!std::in_range<T>(number)) throw bad_number(static_cast<double>(number));

@@ -1,4 +1,4 @@
-// rowan/core/detail/storage.hpp: the elements of a Tensor, a run of one block of memory that several tensors may share.
+// rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -30,14 +30,14 @@ public:
 
     Storage() = default;
     explicit Storage(std::size_t n) : block_(make(n)), size_(n), capacity_(n) {}
-    /// The n elements that `block` points to and keeps alive.
+    /// The n elements at `block`, which keeps them alive.
     Storage(std::shared_ptr<T> block, std::size_t n) : block_(std::move(block)), size_(n), capacity_(n) {}
 
     Storage(Storage const& other) : Storage(other.size_) { std::copy_n(other.data(), size_, data()); }
     Storage(Storage&& other) noexcept
         : block_(std::move(other.block_)), size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0)) {}
-    /// New contents. Memory is kept where nobody else sees it.
+    /// Replaces the contents. The memory is reused if it suffices and is not shared.
     Storage& operator=(Storage const& other) {
         if (this == &other) return *this;
         resize_unshared(other.size_);
@@ -53,7 +53,7 @@ public:
     }
     ~Storage() = default;
 
-    /// The n elements that `block` points to and keeps alive. Others see them too: new contents never go there.
+    /// The same for memory that is also used elsewhere: new contents are never written to it, as its capacity is 0.
     static Storage of_others(std::shared_ptr<T> block, std::size_t n) noexcept {
         Storage run;
         run.block_ = std::move(block);
@@ -61,7 +61,7 @@ public:
         return run;
     }
 
-    /// The same elements, from `begin` on.
+    /// An alias of the n elements from `begin` on.
     Storage alias(std::size_t begin, std::size_t n) const {
         Storage run;
         run.block_ = std::shared_ptr<T>(block_, block_.get() + begin);
@@ -70,7 +70,7 @@ public:
         return run;
     }
 
-    /// Room for n elements: this memory where it suffices and nobody else sees it, else new memory.
+    /// Memory for n elements: this memory if it suffices and is not shared, else new memory.
     Storage room(std::size_t n) const {
         if (!fits(n)) return Storage(n);
         Storage run;
@@ -80,7 +80,7 @@ public:
         return run;
     }
 
-    /// Keeps the elements, and so all aliases, where the size stays; contents are lost otherwise.
+    /// Keeps the elements and the aliases if the size does not change, else the contents are lost.
     void resize(std::size_t n) {
         if (n != size_) resize_unshared(n);
     }
@@ -116,7 +116,7 @@ private:
     bool fits(std::size_t n) const noexcept {
         bool const alone = n == 0 || (block_.use_count() == 1 && n <= capacity_);
         std::atomic_thread_fence(
-            std::memory_order_acquire);  // an alias that another thread gave up has been read to the end
+            std::memory_order_acquire);  // pairs with the release of other aliases: reads through them are complete
         return alone;
     }
 

@@ -1,4 +1,4 @@
-// rowan/core/detail/xtensor.hpp: the parts of xtensor that a container needs, where each version keeps them.
+// rowan/core/detail/xtensor.hpp: the xtensor headers that a container needs, by version of xtensor.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -20,7 +20,8 @@
 #else
 #include <xtensor/xstorage.hpp>
 
-// Before 0.26, two of xtensor's specializations fit a svector where a template's defaults count, as they do from clang 19 on.
+// Before xtensor 0.26, two specializations of rebind_container match a svector if default arguments of template
+// template arguments are considered, as in clang 19 and newer.
 #if defined(__clang__) && defined(__cpp_template_template_args)
 namespace xt {
 template <class X, class T, std::size_t N>

@@ -1,4 +1,4 @@
-// rowan/graph/detail/array_kernels.hpp: array_kernels, the operators on a TensorArray that a net holds, and their gradients.
+// rowan/graph/detail/array_kernels.hpp: array_kernels, operators on TensorArrays in nets, and their gradients.
 #pragma once
 
 #include <rowan/graph/detail/device_values.hpp>
@@ -22,7 +22,7 @@ inline void check_array(char const* field, VarSpec const& array) {
     if (array.type != VarType::TENSOR_ARRAY) spec::the_kinds_do_not_match(field, array.type, "a TensorArray");
 }
 
-/// The spec of an array whose slots are like this.
+/// The spec of an array whose slots have this spec.
 inline VarSpec array_of(VarSpec slot) {
     slot.type = VarType::TENSOR_ARRAY;
     return slot;
@@ -33,7 +33,8 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
     return array;
 }
 
-/// The index that an operator is given. One in the memory of a device is waited for.
+/// The index argument of an operator. Blocks if it is in device memory.
+/// errors   ShapeError if `i` does not have one element; IndexError if the index is not in [0, slots)
 template <class D>
 std::size_t slot_index(void const* device, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
@@ -53,7 +54,7 @@ inline constexpr std::array<std::string_view, 3> array_write_grad_in{"out@GRAD",
 inline bool no_rows_in_result(void const*, std::size_t) { return false; }
 inline bool not_row_wise(void const*) { return false; }
 
-/// The code of an operator that has no rows which a step could run one by one.
+/// The kernel of an operator that does not process rows independently.
 constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
                            std::span<std::string_view const> out,
                            std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
@@ -63,9 +64,9 @@ constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view c
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
-// Gradients are arrays whose slots may be missing: those are zeros. An empty value is an array of zeros, too.
+// Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
 
-// ---- the sum of arrays, and nothing, which stands for zeros of whatever kind
+// ---- the sum of arrays, and an empty value, which stands for zeros of any kind
 
 inline std::vector<VarSpec> infer_first(std::span<VarSpec const> in, void const*) { return {in[0]}; }
 inline void run_array_sum(void const*, std::span<Value* const> in, std::span<Value* const> out, void const*,
@@ -97,7 +98,7 @@ struct array_kernels {
     static D const& exec(void const* device) { return *static_cast<D const*>(device); }
     static Slot zeros_like(void const* device, Slot const& x);
 
-    // ---- no slots
+    // ---- -> array without slots
 
     static std::vector<VarSpec> infer_create(Specs, void const* attributes);
     static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
@@ -121,7 +122,7 @@ struct array_kernels {
 
     static std::vector<VarSpec> infer_write(Specs in, void const*);
     static void run_write(void const* device, In in, In out, void const*, Levels);
-    // To the array before, this slot gave nothing.
+    // The gradient of the input array is zero in the slot that was overwritten.
     static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
     static void run_write_grad(void const* device, In in, In out, void const*, Levels);
     static constexpr op_kernel write_grad =
@@ -236,7 +237,7 @@ std::vector<VarSpec> array_kernels<T, D>::infer_stack(Specs in, void const*) {
 template <class T, class D>
 void array_kernels<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
     if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
-    typename Tensor<T, D>::shape_type shape{0};  // of no slots, as the spec of the array says
+    typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
         shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
     out[0]->set(Slot(new_zeros<T>(exec(device), shape)));

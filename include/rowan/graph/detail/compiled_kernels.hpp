@@ -1,4 +1,4 @@
-// rowan/graph/detail/compiled_kernels.hpp: which operators, for which element types, the compiled library holds.
+// rowan/graph/detail/compiled_kernels.hpp: the operators and element types of the compiled library.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -72,7 +72,7 @@ inline constexpr bool is_in = false;
 template <class T, class... U>
 inline constexpr bool is_in<T, type_list<U...>> = (std::is_same_v<T, U> || ...);
 
-/// Operators on numbers with fractions, beside ids and labels where they have these slots.
+/// Operators compiled for float and double; ids, labels and seeds are int64 or int32.
 using compiled_ops =
     type_list<accuracy_op, adagrad_op, adam_op, add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>,
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
@@ -81,22 +81,22 @@ using compiled_ops =
               matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
               sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
               sum_rows_op, tanh_op, weighted_embedding_bag_op>;
-/// On int64 and int32, such as the counter of a loop.
+/// Operators compiled for int64 and int32, such as for loop counters.
 using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
                                        equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
                                        split_op, sub_op, sum_op>;
-/// On truth values.
+/// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
                                      logical_not_op, logical_or_op>;
-/// Without inputs.
+/// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
-/// Ids, labels and seeds have whole numbers.
+/// Whether the slot holds integers: ids, labels or seeds.
 template <class Slot>
 inline constexpr bool is_index_slot =
     std::is_same_v<Slot, slot::ids> || std::is_same_v<Slot, slot::label> || std::is_same_v<Slot, slot::seed>;
 
-/// The types of an operator's inputs that have elements of E and ids of I, in the order of its slots.
+/// The element types of an operator's inputs, in the order of its slots: I for index slots, E for the others.
 template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
@@ -104,14 +104,14 @@ struct input_types<slots<Slot...>, E, I> {
     using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
 };
 
-/// Has the operator no ids, or labels that may be probabilities?
+/// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
 template <class Op, class Slots = typename Op::inputs>
 inline constexpr bool has_one_type = true;
 template <class Op, class... Slot>
 inline constexpr bool has_one_type<Op, slots<Slot...>> =
     !(is_index_slot<Slot> || ...) || std::is_same_v<Op, cross_entropy_op>;
 
-/// One that takes any number of values has one type for all.
+/// Whether T... are the types of the operator's inputs with elements of E. A variadic operator has one type for all.
 template <class Op, class E, class... T>
 inline constexpr bool has_elements_of =
     (std::is_same_v<type_list<T...>, type_list<E>> && has_one_type<Op>) ||
@@ -119,7 +119,7 @@ inline constexpr bool has_elements_of =
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int64_t>::type> ||
     std::is_same_v<type_list<T...>, typename input_types<typename Op::inputs, E, std::int32_t>::type>;
 
-/// Is kernel_of<Op, Cpu, T...> part of the compiled library?
+/// Whether the compiled library contains kernel_of<Op, Cpu, T...>.
 template <class Op, class... T>
 inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {

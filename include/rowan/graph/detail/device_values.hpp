@@ -1,4 +1,4 @@
-// rowan/graph/detail/device_values.hpp: what nets ask of the device that they run on, beside its operators.
+// rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 #pragma once
 
 #include <rowan/detail/copy_rows.hpp>
@@ -12,20 +12,20 @@
 
 namespace rowan::inline v0::detail {
 
-/// The execution that a type-erased pointer names, or that of a call which names none.
+/// The execution that a type-erased pointer points to, or D{} for nullptr.
 template <class D>
 D exec_or_default(void const* device) {
     return device == nullptr ? D{} : *static_cast<D const*>(device);
 }
 
-/// Waits for what was enqueued.
-/// errors   that of a call before, see ThrustDevice
+/// Blocks until all enqueued calls have finished.
+/// errors   that of an earlier call, see ThrustDevice
 template <class D>
 void wait_for(D const& exec) {
     if constexpr (!is_cpu<D>) synchronize(exec);
 }
 
-/// Runs f, which enqueues calls. Where it throws, the error of a call before is thrown in its place: it came first.
+/// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
 void in_order(D const& exec, F const& f) {
     try {
@@ -36,7 +36,7 @@ void in_order(D const& exec, F const& f) {
     }
 }
 
-/// The first of the elements of a tensor, which must have one. One in the memory of a device is waited for.
+/// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
 template <class T, class D>
 T first_element(D const& exec, Tensor<T, D> const& x) {
     if constexpr (is_cpu<D>) {
@@ -46,7 +46,7 @@ T first_element(D const& exec, Tensor<T, D> const& x) {
     }
 }
 
-/// A copy made by a call on `exec`, wherever x was made.
+/// A copy made by a call on `exec`, whichever execution made x.
 template <class T, class D>
 Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     if constexpr (is_cpu<D>) {
@@ -61,9 +61,9 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     }
 }
 
-/// Brings a tensor from anywhere to the device of a net, whose execution `device` is; what is there already stays as it is, or becomes
-/// a copy where the variable is to have its own.
-/// errors   TypeError if it is no tensor of T
+/// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
+/// is, or replaced by a copy if `own`.
+/// errors   TypeError if it is not a LoDTensor; on a device also if its elements are not of type T
 template <class T, class D>
 void bring(Value& value, void const* device, bool own) {
     D const exec = exec_or_default<D>(device);

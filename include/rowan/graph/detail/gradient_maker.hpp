@@ -1,4 +1,4 @@
-// rowan/graph/detail/gradient_maker.hpp: gradient operators, made from the last operator of a net to its first.
+// rowan/graph/detail/gradient_maker.hpp: GradientMaker, which adds gradient operators in reverse topological order.
 #pragma once
 
 #include <rowan/graph/detail/array_kernels.hpp>
@@ -18,45 +18,46 @@
 
 namespace rowan::inline v0::detail {
 
-/// Are there any, and is each of them row-sparse? Then their sum is, too.
+/// Whether there are gradients and all are row-sparse, in which case their sum is row-sparse, too.
 inline bool all_row_sparse(std::span<Variable* const> gradients) {
     return !gradients.empty() &&
            std::ranges::all_of(gradients, [](Variable const* v) { return v->spec().type == VarType::SELECTED_ROWS; });
 }
 
-/// What reaches each variable. Gradients and what they are added to have elements of T.
+/// Collects the gradients of variables. Those that are filled or summed have elements of T.
 template <class T, class Device>
 class GradientMaker {
 public:
-    /// New operators belong to `scope`; `target` is what is differentiated, for messages.
+    /// New operators are added to `scope`; `target` describes, in messages, what is differentiated.
     GradientMaker(Scope& scope, std::string target) : scope_(scope), target_(std::move(target)) {}
 
-    /// Asks for the gradient of a variable.
+    /// Requests the gradient of a variable.
     void want(Variable const& v) { wanted_.insert(&v); }
     bool wants(Variable const& v) const { return wanted_.contains(&v); }
 
-    /// Asks for the gradients of all that depends on what is asked for. Counts and truth values do not: they change in jumps.
+    /// Requests the gradients of all variables that depend on requested ones, except integral and bool variables, which
+    /// are not differentiable.
     void spread(std::span<Operator* const> order);
 
     void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
 
     Variable& fill(Variable& like, double value);
 
-    /// The sum of all that reaches a variable, or nullptr.
+    /// The sum of the gradients collected for a variable, or nullptr if there are none.
     Variable* gradient(Variable& v);
 
-    /// What reaches a variable, not summed.
+    /// The gradients collected for a variable, not summed.
     std::vector<Variable*> parts(Variable& v) const;
 
-    /// Adds the gradient operators of an operator, all of whose readers must be done.
-    /// errors   GraphError if it has no gradient for an input that is asked for
+    /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
+    /// errors   GraphError if it has no gradient for a requested input
     void differentiate(Operator& op);
 
 private:
-    // Of a dense value of T in full, else without a value.
+    // Zeros for the gradient of `like`: a filled tensor if it is dense with elements of T, else an empty value.
     Variable& zeros(Variable& like);
 
-    // Which rules make a gradient that is wanted, or something that such a rule reads.
+    // For each rule, whether it computes a requested gradient or a value that another needed rule reads.
     std::vector<bool> needed_rules(Operator const& op) const;
 
     Scope& scope_;
@@ -106,7 +107,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
     if (std::ranges::all_of(out_grads, [](Variable const* g) { return g == nullptr; })) return;
     std::size_t const slots_in = op.kernel->inputs.size(), slots_out = op.kernel->outputs.size();
     std::vector<Variable*> in_grads(op.inputs.size());
-    std::unordered_map<std::size_t, Variable*> between;  // what a rule hands to later ones
+    std::unordered_map<std::size_t, Variable*> between;  // values passed from a rule to later ones
     auto const needed = needed_rules(op);
     for (std::size_t k = 0; k < needed.size(); ++k) {
         if (!needed[k]) continue;

@@ -1,4 +1,4 @@
-// rowan/graph/detail/joined_rows.hpp: rows taken from a tensor, and tensors joined along their rows, on any device.
+// rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Row i of the result is row from[i].
+/// Row i of the result is row from[i] of x.
 template <class T, class D>
 Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> from) {
     auto shape = x.shape();
@@ -24,8 +24,8 @@ Tensor<T, D> picked_rows(D const& exec, Tensor<T, D> const& x, std::span<std::in
     return out;
 }
 
-/// Room for the rows of all of n tensors, of which at(k) is the k-th.
-/// errors   ShapeError if trailing dims differ
+/// An uninitialized tensor for the rows of the n >= 1 tensors at(k), k in [0, n).
+/// errors   ShapeError if a tensor has rank 0, or trailing dims differ
 template <class T, class D, class At>
 Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
     auto shape = at(0).shape();
@@ -39,7 +39,7 @@ Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
     return new_tensor<T>(exec, shape);
 }
 
-/// The rows of all, one after the other.
+/// The rows of the n tensors at(k), concatenated.
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
     auto all = room_for_rows<T>(exec, n, at);
@@ -57,8 +57,8 @@ Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
     return all;
 }
 
-/// Row i of the k-th becomes row to[k][i], all of which must be filled.
-/// errors   ShapeError if one has another number of rows than places for them
+/// Row i of at(k) becomes row to[k][i] of the result; `to` must contain every row of the result.
+/// errors   ShapeError if the number of rows of at(k) differs from the size of to[k]
 template <class T, class D, class At>
 Tensor<T, D> scattered_rows(D const& exec, std::size_t n, At const& at,
                             std::span<std::span<std::int64_t const> const> to) {

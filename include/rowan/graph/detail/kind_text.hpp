@@ -1,4 +1,4 @@
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable in words, for messages and drawings.
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
 #pragma once
 
 #include <rowan/core/bfloat16.hpp>
@@ -18,13 +18,13 @@ namespace rowan::inline v0::detail {
 template <class... T>
 inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
 
-/// "f32", or of a type of the user's "element type 1000".
+/// "f32", or "element type 1000" for a user-defined type.
 std::string dtype_text(std::int32_t wire);
 
-/// "LoDTensor<f32>", as Value::kind() says it.
+/// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
-/// "LoDTensor<f32>", for messages, and whether it is in the memory of a device.
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
 template <class T, class D>
 std::string kind_on(char const* kind) {
     std::string text(kind);

@@ -1,4 +1,4 @@
-// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops over steps compute beside the operators of a step.
+// rowan/graph/detail/loop_kernels.hpp: LoopKernels, what loops need besides the operators of a step.
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
@@ -16,11 +16,12 @@
 namespace rowan::inline v0::detail {
 
 struct LoopKernels {
-    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);  ///< of the states' type
-    Value (*no_rows)(void const* device, Value const& table);                   ///< a row-sparse gradient that is zero
+    /// `rows` rows of zeros, with the trailing dims of `like`.
+    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);
+    Value (*no_rows)(void const* device, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
 
-    /// Those of elements of T.
+    /// The kernels for elements of T.
     template <class T, class Device>
     static LoopKernels of() {
         LoopKernels kernels;
@@ -51,7 +52,7 @@ struct LoopKernels {
 
     Value zero_like(void const* device, Value& x) const;
 
-    /// Of dense and row-sparse values.
+    /// The sum of dense and row-sparse values. A single summand is moved from.
     Value total(void const* device, std::span<Value* const> summands) const;
 };
 

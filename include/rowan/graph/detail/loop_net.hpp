@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The operators of one iteration, forward and backward, and where their values stand.
+/// The operators of one iteration, forward and backward, and the places of their values.
 class LoopNet {
 public:
     struct Place {
@@ -24,28 +24,28 @@ public:
     struct Op {
         Operator const* op;
         std::vector<Place> in, out;
-        std::vector<std::size_t> dies;  // forward values that nothing needs after it
+        std::vector<std::size_t> dies;  // forward values that are not needed after it
         bool in_place = false;
     };
     struct State {
         Variable *before, *after;
         Variable *after_grad = nullptr, *before_grad = nullptr;
-        bool moves = false;  // does nothing else need the state after an iteration?
+        bool moves = false;  // nothing else needs the state after an iteration, so it is moved
         bool is_dense() const { return before->spec().type == VarType::LOD_TENSOR; }
     };
 
     Scope* scope = nullptr;
     Variable* condition = nullptr;
     std::vector<State> states;
-    std::vector<Variable*> outer;  // what an iteration reads from outside
+    std::vector<Variable*> outer;  // variables of outer scopes that an iteration reads
     std::vector<Op> conditions, body, back;
-    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
     bool has_backward = false;
 
     void build();
 
-    /// Gradients have elements of T.
-    /// errors   GraphError if an operator on the way has no gradient
+    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the path has no gradient
     template <class T, class Device>
     void build_backward() {
         if (has_backward) return;
@@ -86,10 +86,10 @@ private:
         finish_backward(first);
     }
 
-    // How many the scope has.
+    // The number of operators in the scope.
     std::size_t operators() const;
 
-    // From operator number `first` of the scope on they are those of the backward pass.
+    // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first);
 
     void add_outer(Variable& v);
@@ -98,7 +98,7 @@ private:
 
     Op places_of(Operator const& op) const;
 
-    // After which operator of an iteration each value goes, and which operators may put their result in the place of what they read.
+    // Finds after which operator each value can be cleared, and which operators may run in place.
     void find_uses();
 
     std::vector<Operator*> order_;

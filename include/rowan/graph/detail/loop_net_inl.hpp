@@ -65,8 +65,8 @@ ROWAN_FUNCTION void LoopNet::find_uses() {
     auto const keep = [](std::unordered_set<std::size_t>& to, Place const& p, Place::Kind kind) {
         if (p.kind == kind) to.insert(p.number);
     };
-    std::unordered_set<std::size_t> kept;        // for the backward pass
-    std::unordered_map<std::size_t, int> reads;  // of what the backward pass makes
+    std::unordered_set<std::size_t> kept;        // forward values that the backward pass reads
+    std::unordered_map<std::size_t, int> reads;  // how often each backward value is read
     for (Op const& op : back) {
         for (Place const& p : op.in) {
             keep(kept, p, Place::forward);

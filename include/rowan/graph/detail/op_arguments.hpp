@@ -1,4 +1,4 @@
-// rowan/graph/detail/op_arguments.hpp: which kernel an operator has for arguments of given types, and which of them it wants with their levels.
+// rowan/graph/detail/op_arguments.hpp: level_mask and call, which select an operator's kernel by argument types.
 #pragma once
 
 #include <rowan/graph/detail/compiled_kernels.hpp>
@@ -49,7 +49,8 @@ inline constexpr bool takes_masked = []<std::size_t... i>(std::index_sequence<i.
 
 inline constexpr std::size_t no_mask = ~std::size_t{0};
 
-/// The arguments that the kernel wants as LoDTensors, as bits; no_mask if there is no kernel. None and all are tried first.
+/// A bit mask of the arguments that the kernel takes as LoDTensor; no_mask if there is no kernel. The masks with no bit
+/// and with all bits set are tried first.
 template <class Op, class D, class... V>
 constexpr std::size_t level_mask() {
     constexpr std::size_t all = (std::size_t{1} << sizeof...(V)) - 1;
@@ -76,7 +77,7 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
     }
 }
 
-/// Calls the kernel for these values.
+/// Calls the kernel for these arguments.
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     static_assert(level_mask<Op, D, V...>() != no_mask,

@@ -1,4 +1,4 @@
-// rowan/graph/detail/op_call.hpp: from values of kinds that are known at run time to an operator's kernel, and its infer for lists of specs.
+// rowan/graph/detail/op_call.hpp: calls of an operator's kernel and infer with type-erased arguments.
 #pragma once
 
 #include <rowan/graph/detail/op_arguments.hpp>
@@ -42,7 +42,7 @@ struct element_of {
 template <class V>
 struct element_of<std::vector<V>> : element_of<V> {};
 
-/// Where results go, and the levels that those of as many rows get.
+/// Stores results in `out`. Tensors with as many rows as `lod` get these levels.
 struct Results {
     std::span<Value*const> in, out;
     Lod const* lod = nullptr;
@@ -69,7 +69,7 @@ struct Results {
     void store_all(std::vector<V>&& results) const {
         for (std::size_t i = 0; i < out.size(); ++i) store(i, std::move(results[i]));
     }
-    /// Of as many values, dense and row-sparse ones, each has the kind of its input.
+    /// Results of an operator with as many inputs: result i is dense or row-sparse like input i.
     template <class T, class D>
     void store_all(std::tuple<std::vector<Tensor<T, D>>, std::vector<SelectedRows<T, D>>>&& results) const {
         std::size_t dense = 0, sparse = 0;
@@ -83,7 +83,7 @@ struct Results {
     }
 };
 
-// ---- from values of unknown kind to a kernel
+// ---- calling a kernel with type-erased values
 
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
@@ -94,7 +94,7 @@ struct Results {
 template <class T, class D, bool sparse>
 using held_t = std::conditional_t<sparse, SelectedRows<T, D>, LoDTensor<T, D>>;
 
-/// Runs the kernel for inputs of which `sparse` says, as bits, which are row-sparse.
+/// Runs the kernel if there is one; bit i of `sparse` is set if input i is row-sparse. Returns whether it ran.
 template <class Op, class D, std::size_t sparse, class... T, std::size_t... i>
 bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attributes, type_list<T...>,
                std::index_sequence<i...>) {
@@ -136,7 +136,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
     (look(std::type_identity<T>{}), ...);
     bool done = false;
     if (known) {
-        // all dense, all row-sparse, or one of them row-sparse
+        // Supported: all dense, all row-sparse, or exactly one row-sparse.
         done = sparse == 0 && run_kinds<Op, D, 0>(d, to, a, type_list<T...>{}, indices);
         if constexpr (all != 0)
             done = done || (sparse == all && run_kinds<Op, D, all>(d, to, a, type_list<T...>{}, indices));
@@ -152,7 +152,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
     if (!done) no_kernel(Op::name, in);
 }
 
-/// Does the operator's first slot hold any number of values? One of another slot may follow.
+/// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
 template <class Op, class D, class T>
 inline constexpr bool is_variadic = [] {
     using Many = std::vector<Tensor<T, D>>;
@@ -186,7 +186,7 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     D const& d = *static_cast<D const*>(device);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     Results to{in, out};
-    thread_local Dense dense_room;  // kept, so that a net of steady shape allocates nothing
+    thread_local Dense dense_room;  // reused, so that a net with constant shapes does not allocate
     thread_local Sparse sparse_room;
     Borrowed<Dense> dense_lent{dense_room};
     Borrowed<Sparse> sparse_lent{sparse_room};
@@ -224,6 +224,13 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
 
 // ---- infer
 
+/// errors   GraphError if the number of inputs is not that of the slots; one slot of a variadic operator takes any number
+inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
+    if (given == slots || (variadic && given + 1 >= slots)) return;
+    throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
+                     (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
+}
+
 template <class Op, std::size_t... i>
 auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
     if constexpr (requires { Op::infer(in[i]..., attributes); }) {
@@ -238,6 +245,7 @@ auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attribute
 
 template <class Op, bool variadic>
 std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
+    check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
     auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
     auto const result = [&] {
         if constexpr (!variadic) {

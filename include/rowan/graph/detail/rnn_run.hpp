@@ -1,4 +1,4 @@
-// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences whose steps a step net runs over, forward or backward.
+// rowan/graph/detail/rnn_run.hpp: RnnPart, some sequences of a batch that a step net runs over.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -16,16 +16,17 @@ namespace rowan::inline v0::detail {
 
 /// Some sequences of a batch, longest first, and the values of their steps.
 struct RnnPart {
-    Buffer<std::int64_t> sequences;  // their numbers in the batch
+    Buffer<std::int64_t> sequences;  // indices in the batch
     Buffer<std::int64_t> starts;     // step t is elements [starts[t], starts[t + 1])
-    Buffer<std::int64_t> elements;   // their numbers in the batch
-    Buffer<Buffer<Value>> steps;     // step, number of the variable
-    Buffer<Value> packed;            // number of the variable: of all steps, those of one step after the other
+    Buffer<std::int64_t> elements;   // indices in the batch
+    Buffer<Buffer<Value>> steps;     // [step][number of the variable]
+    Buffer<Value> packed;            // [number of the variable]: the values of all steps, in step order
 
-    /// Takes every `parts`-th sequence of a map, from number `part` on; where `reverse`, its steps go from its end to its beginning.
+    /// Takes every `parts`-th sequence of a map, starting with `part`. If `reverse`, step 0 is the last element of each
+    /// sequence.
     void assign(StepMap<> const& map, std::size_t part, std::size_t parts, bool reverse);
 
-    /// Room for the values of so many variables, those from number `from` on without a value.
+    /// Resizes to the values of `variables` variables; those from number `from` on become empty.
     void make_room(std::size_t variables, std::size_t from);
 
     static void make_room(Buffer<Value>& values, std::size_t variables, std::size_t from) {

@@ -1,4 +1,4 @@
-// rowan/graph/detail/rnn_run_inl.hpp: definitions of rowan/graph/detail/rnn_run.hpp, and RnnRun, which runs.
+// rowan/graph/detail/rnn_run_inl.hpp: definitions of rowan/graph/detail/rnn_run.hpp, and RnnRun, which runs a step net.
 #pragma once
 
 #include <rowan/graph/detail/rnn_run.hpp>
@@ -12,22 +12,23 @@ namespace rowan::inline v0::detail {
 /// A step net run over the steps of some sequences.
 class RnnRun {
 public:
-    /// `outer`: what the step reads from outside.
+    /// `outer`: the values of the outer variables that the step reads.
     RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
            RnnPart& part)
         : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
 
-    /// The results of all steps. `states` are those before the first step, in the order of the part, and become those after each
-    /// sequence's last.
+    /// Returns the outputs of all steps. `states` are the states before the first step, in the order of the part; they
+    /// are replaced by those after the last step of each sequence.
     Value forward(Value const& x, std::span<Value> states);
 
-    /// From the gradient of the results of all steps; `states` are the gradients of the last states and become those of the first ones.
+    /// Runs the backward pass from the gradient of the outputs of all steps. `states` are the gradients of the last
+    /// states; they are replaced by those of the first states.
     void backward(Value const& out_grad, std::span<Value> states);
 
-    /// After backward: the gradient of x, empty if there is none.
+    /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
-    /// After backward: adds what reaches an outer variable to `parts`.
+    /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
     void outer_grad(std::size_t k, Buffer<Value*>& parts);
 
 private:
@@ -37,15 +38,15 @@ private:
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
-    /// The state of every sequence after its last step: step t has those that end there last.
+    /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
     Value ends(std::size_t m, Value const& boot);
 
-    // Of all steps.
+    // The value for all steps, concatenated from those of the steps if necessary.
     Value& whole(Place const& place);
 
     Value& step_value(Place const& place, std::size_t t);
 
-    // For rows [first, first + rows) of the part.
+    // Runs an operator on rows [first, first + rows) of the part.
     template <class In, class Out>
     void run(StepOp const& op, std::size_t first, std::size_t rows, In const& in, Out const& out) {
         inputs_.clear();
@@ -64,7 +65,7 @@ private:
     void run_whole(StepOp const& op);
     void run_step(StepOp const& op, std::size_t t);
 
-    // Rows stand in the order of steps: where in the batch is what an operator has complained of?
+    // Converts the position of an error, in rows in step order, to a position in the batch.
     std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const;
 
     void const* device_;

@@ -14,13 +14,13 @@
 
 namespace rowan::inline v0::detail {
 
-/// Where a step finds the value of a variable.
+/// Where the value of a variable is stored.
 struct Place {
     enum Kind : unsigned char {
-        outside,  // among what the step reads as a whole
-        whole,    // one for all steps
-        rows,  // a row for each sequence that has the step: of one step, or of all, those of one step after the other
-        of_a_step  // one for each step
+        outside,   // an outer variable, which the step reads as a whole
+        whole,     // one value for all steps
+        rows,      // a row for each sequence that has the step: stored per step, or for all steps in step order
+        of_a_step  // one value per step
     };
     Kind kind;
     std::size_t number;
@@ -36,40 +36,40 @@ struct Phases {
     std::vector<StepOp> before, each, after;
 };
 
-/// A step reads a part of x and the states before it, for every sequence that has the step, and what is outside as a whole. What it makes
-/// row by row without the states, or without being needed for the next states, runs once for all steps. So do, in the backward pass, the
-/// operators that sum over rows.
+/// The operators of a step. For every sequence that has the step, it reads an element of x and the previous states; it
+/// reads outer variables as a whole. Row-wise operators that do not depend on the states, or on which the next states
+/// do not depend, run once for all steps. In the backward pass, so do operators that sum over rows.
 struct StepNet {
     struct Memory {
-        Variable *before, *after;  // `after` is the next step's `before`
+        Variable *before, *after;  // `after` of a step is `before` of the next one
         Variable *after_grad = nullptr, *before_grad = nullptr;
     };
 
-    Scope* scope = nullptr;                 // of the step's variables
-    Variable *x = nullptr, *out = nullptr;  // what a step is given and makes
+    Scope* scope = nullptr;                 // owns the step's variables
+    Variable *x = nullptr, *out = nullptr;  // the input and the output of a step
     std::vector<Memory> memories;
-    std::vector<Variable*> outer;  // what it reads from outside, parameters among them
-    bool rows_apart = true;        // is nothing computed from several sequences of a step?
+    std::vector<Variable*> outer;  // variables of outer scopes that it reads, including parameters
+    bool rows_apart = true;        // no operator combines several sequences of a step
     Phases forward;
 
-    // the backward pass, as far as somebody asked for it
+    // The backward pass, if it was requested.
     Variable *out_grad = nullptr, *x_grad = nullptr;
     Phases backward;
-    std::vector<std::vector<Variable*>> outer_grads;  // what reaches each of `outer`
+    std::vector<std::vector<Variable*>> outer_grads;  // the summands of the gradient of each of `outer`
 
-    /// Finds the operators and what they read from outside.
+    /// Finds the operators and the outer variables that they read.
     /// errors   GraphError if there is a cycle
     void build();
 
     bool has_rows(Variable const& v) const { return rows_.contains(&v); }
 
-    /// The place of a variable of the step or outside of it.
+    /// The place of a variable of the step or of `outer`.
     Place place(Variable const& v) const;
     std::size_t places() const { return number_.size(); }
-    std::size_t forward_places = 0;  // what is numbered from here on belongs to the backward pass
+    std::size_t forward_places = 0;  // numbers from here on belong to the backward pass
 
-    /// Makes the operators of the backward pass. Gradients have elements of T.
-    /// errors   GraphError if an operator on the way has no gradient
+    /// Creates the operators of the backward pass. Gradients have elements of T.
+    /// errors   GraphError if an operator on the path has no gradient
     template <class T, class Device>
     void build_backward() {
         if (out_grad != nullptr) return;
@@ -104,25 +104,26 @@ private:
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
-        std::unordered_set<Variable const*> stepwise;  // gradients of what belongs to a step belong to it, too
+        std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
         for (Variable const* v : of_a_step_) {
             for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
         }
         finish_backward(first, stepwise);
     }
 
-    // A gradient that has a row for each sequence of the step.
+    // Creates a gradient variable that has a row for each sequence of the step.
     Variable* new_gradient(Variable const& of);
 
-    // How many the scope has.
+    // The number of operators in the scope.
     std::size_t operators() const;
 
-    // From operator number `first` of the scope on they are those of the backward pass.
+    // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
 
     static void add_summands(Variable const& g, std::unordered_set<Variable const*>& all);
 
-    // `loop`: what is not there before the loop. `needed`: what the next step needs. `stepwise`: what is wanted step by step.
+    // `loop`: values that are not available before the loop. `needed`: values that the next step needs. `stepwise`:
+    // values that must be computed step by step. `may_sum`: whether sums over rows may run for all steps at once.
     Phases phases(std::span<Operator* const> order, std::unordered_set<Variable const*> loop,
                   std::unordered_set<Variable const*> needed, std::unordered_set<Variable const*> const& stepwise,
                   bool may_sum);
@@ -133,15 +134,15 @@ private:
         return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
-    // Does it compute rows from rows, or sums over them, so that it may do so for all steps at once?
+    // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
     bool fits(Operator const& op, bool may_sum) const;
 
-    // Names are for messages.
+    // Names variables, for messages, numbers them, and finds the places of all operators' inputs and outputs.
     void name_and_count(std::span<Operator* const> order);
 
     std::vector<Operator*> order_;
-    std::unordered_set<Variable const*> rows_;       // have a row for each sequence of the step
-    std::unordered_set<Variable const*> of_a_step_;  // have none, and differ from step to step
+    std::unordered_set<Variable const*> rows_;       // with a row for each sequence of the step
+    std::unordered_set<Variable const*> of_a_step_;  // without such rows, and different for each step
     std::unordered_map<Variable const*, std::size_t> number_;
 };
 

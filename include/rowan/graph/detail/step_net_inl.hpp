@@ -95,7 +95,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         }
     }
     std::unordered_set<Operator const*> each;
-    std::unordered_set<Variable const*> read;  // within the loop
+    std::unordered_set<Variable const*> read;  // by operators that stay in the loop
     for (Operator* const op : rest | std::views::reverse) {
         auto const is = [&](auto const& set) {
             return std::ranges::any_of(op->outputs, [&](Variable const* v) { return set.contains(v); });

@@ -1,4 +1,4 @@
-// rowan/graph/detail/trace.hpp: the operators that variables depend on, in an order in which they can run.
+// rowan/graph/detail/trace.hpp: trace, the operators of a net in topological order, and names of variables.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -12,37 +12,39 @@
 
 namespace rowan::inline v0::detail {
 
-/// "fc_0.out", or what the variable is as long as it has no name.
+/// The name, such as "fc_0.out_0", or a description of a variable without a name.
 inline std::string describe(Variable const& v) {
     if (!v.name().empty()) return v.name();
     return v.role() == Role::parameter ? "a parameter" : "a result without a name";
 }
 
-/// Of the variables of an operator those in slot k of so many: one each, but that the first slot holds all that are more.
+/// The variables of an operator in slot k of `slots`. Each slot holds one variable, except that the first one also
+/// holds all surplus variables.
 inline std::span<Variable* const> in_slot(std::vector<Variable*> const& variables, std::size_t slots, std::size_t k) {
-    std::size_t const first = variables.size() - slots + 1;  // as many are in the first one
+    std::size_t const first = variables.size() - slots + 1;  // the number of variables in the first slot
     return k == 0 ? std::span(variables).first(first) : std::span(variables).subspan(first + k - 1, 1);
 }
 
-/// The writers of `targets`, those of what they read, and so on: each once, after all whose results it reads, in the order of inputs.
-/// With `within`, writers of variables of other scopes are left out.
-/// errors   GraphError if an operator needs its own result, naming the operators of the cycle
+/// All operators that `targets` depend on, each once, in topological order: a depth-first traversal that follows inputs
+/// in order. With `within`, writers of variables of other scopes are omitted.
+/// errors   GraphError if there is a cycle; the text names the operators of the cycle
 std::vector<Operator*> trace(std::span<Variable* const> targets, Scope const* within = nullptr);
 
-/// Is it a memory or the input of a step, which a recurrent layer that is made later gives a value?
+/// Whether it is a memory or the input of a step, to which a recurrent layer that is created later assigns a value.
 inline bool is_placeholder(Variable const& v) {
     return v.writers().empty() && (v.role() == Role::temporary || v.role() == Role::step_input);
 }
 bool depends_on_placeholder(Variable& v);
 
-/// Names of the variables of a net that follow from the net alone: those that a program gave, else "fc_0.w_0" for the input w of the first
-/// fc and "fc_0.out_0" for its result. They do not depend on the order in which a program made the operators.
+/// The names of the variables of a net: the name set by the program, else "fc_0.w_0" for the input w of the first fc
+/// and "fc_0.out_0" for its result. They depend only on the net, not on the order in which a program created the
+/// operators.
 std::vector<std::pair<Variable*, std::string>> names_of(std::span<Operator* const> order);
 
-/// Gives these names to variables of an inner scope that have none: what belongs to the net outside gets its name there.
+/// Applies names_of to the unnamed variables of an inner scope. Variables of outer scopes are named with the outer net.
 void name_inner_variables(std::span<Operator* const> order, Scope& scope);
 
-/// Gives these names to variables that have none; a number is added where the scope has the name already.
+/// Applies names_of to unnamed variables. If the scope already has a name, "~1", "~2" etc. is appended.
 void name_variables(std::span<Operator* const> order);
 
 }  // namespace rowan::inline v0::detail

@@ -16,11 +16,11 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
     enum Mark { open, done };
     struct Visit {
         Operator* op;
-        std::size_t next;  // input
+        std::size_t next;  // index of the next input to visit
     };
     std::vector<Operator*> order;
     std::unordered_map<Operator const*, Mark> marks;
-    std::vector<Visit> path;  // no recursion: nets may be deep
+    std::vector<Visit> path;  // no recursion, as nets may be deep
     auto const enter = [&](Variable const& v, Operator* op) {
         if (within != nullptr && &v.scope() != within) return;
         auto const [mark, is_new] = marks.try_emplace(op, open);

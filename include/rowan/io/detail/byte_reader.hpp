@@ -1,4 +1,4 @@
-// rowan/io/detail/byte_reader.hpp: ByteReader, which reads bytes in memory and never beyond their end.
+// rowan/io/detail/byte_reader.hpp: ByteReader, a bounds-checked reader of bytes in memory.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -18,19 +18,20 @@ static_assert(std::endian::native == std::endian::little,
 /// errors   FormatError unless at least n bytes are left
 void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
 
-/// errors   FormatError if any are left
+/// errors   FormatError if any bytes are left
 void check_end(char const* field, std::uint64_t left, std::uint64_t position);
 
-/// A place in bytes that came from outside. Whatever is taken from there is compared first with the bytes that are left.
+/// A position in untrusted bytes. Every size is compared with the number of bytes left before anything is read.
 class ByteReader {
 public:
-    /// `offset`: where the bytes begin in the file, for the texts of errors.
+    /// `offset`: the position of the bytes in the file, for error messages.
     explicit ByteReader(std::span<std::byte const> bytes, std::uint64_t offset = 0) : bytes_(bytes), offset_(offset) {}
 
     std::uint64_t position() const noexcept { return offset_ + at_; }
     std::size_t left() const noexcept { return bytes_.size() - at_; }
 
-    /// The next n bytes.
+    /// Returns the next n bytes.
+    /// errors   FormatError if fewer are left
     std::span<std::byte const> bytes(char const* field, std::uint64_t n);
 
     /// Fills `to` with the next bytes.
@@ -47,7 +48,7 @@ public:
         return x;
     }
 
-    /// errors   FormatError unless all was read
+    /// errors   FormatError unless all bytes were read
     void expect_end(char const* field) const { check_end(field, left(), position()); }
 
 private:

@@ -1,4 +1,4 @@
-// rowan/io/detail/checkpoint_format.hpp: how the bytes of a checkpoint lie, for the one who writes it and the one who reads it.
+// rowan/io/detail/checkpoint_format.hpp: the file format of checkpoints, for the writer and the reader.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -17,24 +17,24 @@
 
 namespace rowan::inline v0::detail {
 
-// Little-endian, one part after the other:
+// Little-endian, three consecutive parts:
 //
 //   header        64 bytes, CheckpointHeader
-//   descriptors   the program (u32 length, ProgramDesc) if flags say so, then a record for each variable, by ascending names:
-//                     u32      bytes of the record after this number
+//   descriptors   the program (u32 length, ProgramDesc) if its flag is set, then a record per variable, sorted by name:
+//                     u32      size of the rest of the record
 //                     u32, …   length, VarDesc
 //                     u32, …   length, dtype<T>::name
 //                     u32      sizeof(T)
-//                     u32      number of sections, and of each: u64 offset in the file, u64 bytes, u32 CRC-32C
+//                     u32      number of sections, and for each: u64 offset in the file, u64 size, u32 CRC-32C
 //   payloads      the sections in the order of the records: offsets of each LoD level, row ids (both i64), elements
 //
-// The payloads and each section in them begin at multiples of 64. What fills up to there is zero. Nothing else is in the file.
+// The payloads and each of their sections begin at multiples of 64 and are padded with zeros. Nothing else is stored.
 
 inline constexpr std::uint64_t checkpoint_alignment = 64;
 inline constexpr std::size_t checkpoint_max_desc = 16 << 10, checkpoint_max_type_name = 255;
 
 struct CheckpointHeader {
-    static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'O', 'W', 'A', 'N', '\r', '\n'};  // a text it is not
+    static constexpr std::array<unsigned char, 8> rowan{0x89, 'R', 'O', 'W', 'A', 'N', '\r', '\n'};  // not text
     static constexpr std::uint32_t delta = 1, has_program = 2;
 
     std::array<unsigned char, 8> magic = rowan;
@@ -42,13 +42,13 @@ struct CheckpointHeader {
     std::uint32_t header_bytes = 64;
     std::uint64_t descriptor_bytes = 0, payload_bytes = 0;
     std::uint64_t variables = 0;
-    std::uint64_t base = 0;  // of a delta: the id of the checkpoint before it
+    std::uint64_t base = 0;  // for a delta: the id of the checkpoint or delta before it
     std::uint32_t flags = 0;
     std::uint32_t reserved = 0;
     std::uint32_t descriptor_sum = 0;  // CRC-32C of the descriptors
-    std::uint32_t sum = 0;             // of all of the header before this
+    std::uint32_t sum = 0;             // CRC-32C of the header before this field
 
-    /// Two checkpoints with one id are equal, but for one in 2^32.
+    /// Different checkpoints have equal ids with a probability of about 2^-32.
     std::uint64_t id() const noexcept { return std::uint64_t{sum} << 32 | descriptor_sum; }
 };
 static_assert(sizeof(CheckpointHeader) == 64);
@@ -61,15 +61,15 @@ struct CheckpointSection {
     std::uint32_t sum;
 };
 
-/// Element type and dims of a variable that has values: those of a SelectedRows begin with the height.
-/// errors   FormatError if it is of another kind
+/// Element type and dims of a tensor or SelectedRows; the first dim of a SelectedRows is its height.
+/// errors   FormatError if the variable is of another kind or has no description
 TensorDesc const& tensor_of(VarDesc const& desc, std::uint64_t offset = 0);
 
 inline std::size_t levels_of(VarDesc const& desc) {
     return desc.lod_desc ? static_cast<std::size_t>(desc.lod_desc->lod_level) : 0;
 }
 
-/// What a file says of a variable.
+/// The record of a variable in a file.
 struct CheckpointRecord {
     VarDesc desc;
     std::string type_name;
@@ -82,16 +82,16 @@ struct CheckpointRecord {
     CheckpointSection const& rows() const { return sections[levels()]; }
     CheckpointSection const& elements() const { return sections.back(); }
 
-    /// The dims of the elements that are there.
+    /// The shape of the stored elements.
     Tensor<std::int64_t>::shape_type shape() const;
 
-    /// Does all fit together?
-    /// errors   FormatError
+    /// Checks that the parts are consistent.
+    /// errors   FormatError if they are not
     void check(std::uint64_t offset) const;
 };
 
-/// Takes a record, its first number included.
-/// errors   FormatError if it is none, or its parts do not fit together; the places of the sections are not looked at
+/// Reads a record, including its leading size. `newer`: the file has a newer minor version, and records may be longer.
+/// errors   FormatError if it is invalid or its parts are inconsistent; the offsets of the sections are not checked
 CheckpointRecord read_record(ByteReader& reader, bool newer);
 
 /// "LoDTensor<f32>[5, 2]", "SelectedRows<f32>[85, 2]"

@@ -72,7 +72,7 @@ ROWAN_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newer) {
     std::uint64_t const desc_offset = part.position();
     record.desc = decode<VarDesc>(part.bytes("VarDesc", desc_bytes), desc_offset);
     auto const type = part.bytes("element type", part.number<std::uint32_t>("element type"));
-    if (type.size() <= checkpoint_max_type_name)  // check() says what is wrong with a longer one
+    if (type.size() <= checkpoint_max_type_name)  // check() throws for a longer name, which stays empty
         record.type_name.assign(reinterpret_cast<char const*>(type.data()), type.size());
     record.element_size = part.number<std::uint32_t>("element size");
     auto const sections = part.number<std::uint32_t>("sections");
@@ -83,7 +83,7 @@ ROWAN_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newer) {
         auto const bytes = part.number<std::uint64_t>("section");
         record.sections.push_back({at, bytes, part.number<std::uint32_t>("section")});
     }
-    if (!newer) part.expect_end("record");  // a newer writer may have more to say
+    if (!newer) part.expect_end("record");  // a newer writer may have added fields
     record.check(offset);
     return record;
 }

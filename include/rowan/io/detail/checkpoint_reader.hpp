@@ -1,4 +1,4 @@
-// rowan/io/detail/checkpoint_reader.hpp: what is read of a checkpoint in a file, and everything that is asked of it before.
+// rowan/io/detail/checkpoint_reader.hpp: CheckpointReader, which reads and validates checkpoint files.
 #pragma once
 
 #include <rowan/io/checkpoint_entry.hpp>
@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// "00ff"
+/// x in hexadecimal, with leading zeros: "00ff".
 template <class I>
 std::string hex_text(I x) {
     std::string text(2 * sizeof x, '0');
@@ -24,7 +24,7 @@ std::string hex_text(I x) {
     return text;
 }
 
-/// A checkpoint in a file, whose header and descriptors are those of one.
+/// An open checkpoint file, whose header and descriptors have been validated.
 struct CheckpointReader {
     using Record = CheckpointRecord;
     using Section = CheckpointSection;
@@ -34,8 +34,8 @@ struct CheckpointReader {
     CheckpointHeader header;
     std::vector<std::byte> descriptors;
     std::span<std::byte const> program;
-    std::vector<std::uint64_t> places;  // of the records in the descriptors
-    bool newer = false;                 // than this program knows
+    std::vector<std::uint64_t> places;  // offsets of the records in the descriptors
+    bool newer = false;                 // the file has a newer minor version
 
     CheckpointReader(Cpu e, std::string path);
 
@@ -44,18 +44,18 @@ struct CheckpointReader {
     static void expect_sum(std::string const& field, std::uint64_t offset, std::uint32_t stored,
                            std::uint32_t computed);
 
-    // From here on up to the next multiple of 64.
+    // Checks the padding between `from` and the next multiple of 64.
     void expect_zeros(std::uint64_t from) const;
 
     Record record(std::size_t i) const;
 
-    // The number of a variable, or how many there are.
+    // The index of a variable, or the number of variables if there is none of that name.
     std::size_t find(std::string_view name) const;
 
-    // Reads a section: in pieces, so that the checksum finds them in the cache.
+    // Reads a section, in parts that are still in the cache when their checksums are computed.
     void read(Record const& r, Section const& s, std::span<std::byte> to) const;
 
-    // All of an entry but the elements.
+    // Reads an entry without its elements.
     CheckpointEntry parts(Record const& r) const;
 
     CheckpointEntry load(Record const& r) const;

@@ -12,7 +12,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
-    static_cast<void>(thread_count(exec));  // refuses what is not one
+    static_cast<void>(thread_count(exec));  // validates exec.threads
     read_header();
     descriptors.resize(static_cast<std::size_t>(header.descriptor_bytes));
     file.read(sizeof header, descriptors);

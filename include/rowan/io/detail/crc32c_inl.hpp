@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Row k: what each byte makes of a state of zeros, after n + k more bytes of zeros.
+/// Row k: the state that each byte value produces from a zero state, followed by n + k zero bytes.
 template <std::size_t Rows>
 constexpr auto crc32c_table(std::uint64_t n) {
     std::array<std::array<std::uint32_t, 256>, Rows> table{};
@@ -41,12 +41,12 @@ ROWAN_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte cons
 }
 
 #ifdef ROWAN_CRC32C_X86
-#ifdef __NVCC__  // hands GCC's pragmas on, and warns of them
+#ifdef __NVCC__  // nvcc passes GCC's pragmas on but warns about them
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif
 
-// The result of the instruction takes three cycles, so three runs are taken side by side.
+// The instruction has a latency of three cycles, so three independent runs are interleaved.
 [[gnu::target("sse4.2")]] ROWAN_FUNCTION std::uint32_t crc32c_sse42(std::uint32_t state, std::byte const* p,
                                                                     std::size_t n) {
     static constexpr std::size_t run = 4096;
@@ -57,7 +57,7 @@ ROWAN_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte cons
             std::memcpy(&word, p, 8);
             return __builtin_ia32_crc32di(state, word);
         }
-        // The state after a run of zeros.
+        // The state x after a run of zero bytes.
         static std::uint64_t skip(std::uint64_t x) {
             return table[3][x & 0xFF] ^ table[2][x >> 8 & 0xFF] ^ table[1][x >> 16 & 0xFF] ^ table[0][x >> 24];
         }
@@ -76,13 +76,13 @@ ROWAN_FUNCTION std::uint32_t crc32c_portable(std::uint32_t state, std::byte cons
     return crc32c_portable(static_cast<std::uint32_t>(a), p, n);
 }
 
-// 256 bytes become what 256 more bytes further on would be in their place.
+// Folds 256 bytes at a time: multiplies them by x^2048 modulo the polynomial and XORs them with the next 256 bytes.
 [[gnu::target("avx512f,vpclmulqdq,sse4.2")]] ROWAN_FUNCTION std::uint32_t crc32c_avx512(std::uint32_t state,
                                                                                         std::byte const* p,
                                                                                         std::size_t n) {
     static constexpr std::size_t block = 256;
     if (n < 2 * block) return crc32c_sse42(state, p, n);
-    // Of each 16 bytes the first eight stand for 64 powers more; a product of turned bits comes out 33 powers too high.
+    // The first 8 of each 16 bytes are 64 powers of x higher; a product of reflected factors is 33 powers too high.
     static constexpr std::uint32_t low = crc32c_power(8 * block + 64 - 33), high = crc32c_power(8 * block - 33);
     __m512i const factors = _mm512_set4_epi32(0, static_cast<int>(high), 0, static_cast<int>(low));
     __m512i a[4];

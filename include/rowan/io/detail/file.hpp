@@ -1,4 +1,4 @@
-// rowan/io/detail/file.hpp: files that are read whole, and files that are written whole or not at all.
+// rowan/io/detail/file.hpp: InputFile, for reading and mapping files, and AtomicFile, which replaces a file atomically.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -19,7 +19,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// What rowan asks of the operating system. Tests bring one that fails.
+/// The system calls that file functions use. Tests replace them with ones that fail.
 struct PosixFiles {
     static ssize_t pread(int file, void* to, std::size_t n, off_t offset);
     static int open(char const* path, int flags, mode_t mode);
@@ -32,7 +32,7 @@ struct PosixFiles {
 
 [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
 
-/// Calls again what a signal has interrupted.
+/// Repeats a system call while it fails with EINTR.
 template <class Call>
 auto uninterrupted(Call const& call) {
     for (;;) {
@@ -41,10 +41,10 @@ auto uninterrupted(Call const& call) {
     }
 }
 
-/// A file that is open for reading, whose size is known.
+/// A regular file that is open for reading.
 class InputFile {
 public:
-    /// errors   IoError if it cannot be opened or is no regular file
+    /// errors   IoError if it cannot be opened or is not a regular file
     explicit InputFile(std::string path);
     InputFile(InputFile const&) = delete;
     InputFile& operator=(InputFile const&) = delete;
@@ -55,7 +55,7 @@ public:
     int descriptor() const noexcept { return file_; }
 
     /// Fills `to` with the bytes from `offset` on.
-    /// errors   IoError if the system refuses, or the file has become shorter
+    /// errors   IoError if a system call fails or the file has become shorter
     template <class Files = PosixFiles>
     void read(std::uint64_t offset, std::span<std::byte> to) const {
         while (!to.empty()) {
@@ -68,9 +68,9 @@ public:
         }
     }
 
-    /// The n bytes from `offset` on, without reading them: they come when they are used, and what is written there stays in memory.
-    /// requires   that nobody makes the file shorter as long as they are used
-    /// errors   IoError if the system refuses
+    /// Maps n bytes from `offset` on, copy-on-write: they are read on access, and writes do not change the file.
+    /// requires   the file is not truncated while they are in use
+    /// errors   IoError if a system call fails
     std::shared_ptr<std::byte> map(std::uint64_t offset, std::size_t n) const;
 
 private:
@@ -79,11 +79,11 @@ private:
     std::uint64_t size_ = 0;
 };
 
-/// All bytes of a file.
+/// Reads a whole file.
 Buffer<std::byte> read_file(std::string const& path);
 
-/// A file that takes the place of another one when it is complete: written beside it under a name of its own, flushed, renamed. Unless
-/// `commit` is called, what was there stays as it was; whatever happens, no other file is left behind.
+/// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
@@ -101,7 +101,7 @@ public:
         if (!part_.empty()) Files::unlink(part_.c_str());
     }
 
-    /// errors   IoError if the system refuses
+    /// errors   IoError if a system call fails
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
             ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
@@ -111,7 +111,8 @@ public:
         }
     }
 
-    /// errors   IoError if the system refuses: the old file is there then; or the new one, if only the flush of its folder has failed
+    /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
+    ///          of its folder failed
     void commit() {
         std::size_t const slash = path_.rfind('/');
         std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
@@ -141,7 +142,7 @@ private:
     int file_ = -1;
 };
 
-/// Writes all of a file, or nothing.
+/// Writes a whole file atomically.
 void write_file(std::string const& path, std::span<std::byte const> bytes);
 
 }  // namespace rowan::inline v0::detail

@@ -31,7 +31,7 @@ ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int
 
 ROWAN_FUNCTION InputFile::InputFile(std::string path)
     : path_(std::move(path)),
-      // not to wait for the other end of a pipe, before that is refused
+      // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     if (file_ < 0) throw_io("open", path_);
     struct stat about {};

@@ -1,4 +1,4 @@
-// rowan/io/detail/file_reader.hpp: FileReader, which is to a file what ByteReader is to bytes in memory.
+// rowan/io/detail/file_reader.hpp: FileReader, a bounds-checked reader of a file, with the interface of ByteReader.
 #pragma once
 
 #include <rowan/io/detail/byte_reader.hpp>
@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// A place in a file. Whatever is read is compared first with the bytes that are left, and goes straight to where it is wanted.
+/// A position in a file. Reads are bounds-checked first and go directly into their destination.
 class FileReader {
 public:
     explicit FileReader(InputFile const& file) : FileReader(file, 0, file.size()) {}
@@ -21,7 +21,7 @@ public:
     std::uint64_t position() const noexcept { return at_; }
     std::uint64_t left() const noexcept { return end_ - at_; }
 
-    /// Leaves out the next n bytes.
+    /// Skips the next n bytes.
     void skip(char const* field, std::uint64_t n) {
         check_left(field, n, left(), at_);
         at_ += n;
@@ -38,7 +38,7 @@ public:
         return x;
     }
 
-    /// errors   FormatError unless all was read
+    /// errors   FormatError unless all bytes were read
     void expect_end(char const* field) const { check_end(field, left(), at_); }
 
 private:

@@ -1,4 +1,4 @@
-// rowan/io/detail/nanopb.hpp: nanopb, and how a struct becomes a message: from a list of its fields, without a generator.
+// rowan/io/detail/nanopb.hpp: nanopb, and ROWAN_MESSAGE, which makes a struct a message without a generator.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -36,11 +36,11 @@
 
 namespace rowan::inline v0::detail {
 
-/// Reads or writes one field: the only thing that nanopb asks of us. Defined in rowan/io/message.hpp.
+/// Reads or writes one field: the callback of nanopb. Defined in rowan/io/message.hpp.
 template <class T>
 bool message_field(pb_istream_t* in, pb_ostream_t* out, pb_field_iter_t const* field);
 
-/// The message that a member is or has a list of, or nullptr: as nanopb sees it, and as WireCheck does.
+/// The message type of a member, or of the elements of a list, for nanopb and for WireCheck; otherwise nullptr.
 template <class Member>
 constexpr pb_msgdesc_t const* submessage() {
     if constexpr (wire_kind_of<Member>() == wire_kind::message) {
@@ -58,7 +58,7 @@ constexpr WireMessage const* wire_submessage() {
     }
 }
 
-/// The messages of those fields that are messages, in their order, and null pointers.
+/// The message types of the fields that are messages, in their order, followed by null pointers.
 template <std::size_t n>
 constexpr std::array<pb_msgdesc_t const*, n + 1> present(WireField const (&fields)[n], pb_msgdesc_t const* const (&messages)[n]) {
     std::array<pb_msgdesc_t const*, n + 1> all{};
@@ -77,7 +77,8 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
 
 }  // namespace rowan::inline v0::detail
 
-// What one field gives to each part of a message. A field is (struct, REQUIRED or OPTIONAL or REPEATED, protobuf type, member, number).
+// The expansion of one field in each part of a message. A field is (struct, REQUIRED or OPTIONAL or REPEATED, protobuf
+// type, member, number).
 #define ROWAN_FIELD_INFO(T, rule, type, member, number) PB_GEN_FIELD_INFO_AUTO(T, CALLBACK, rule, type, member, number)
 #define ROWAN_FIELD_ASSERT(T, rule, type, member, number) PB_GEN_FIELD_INFO_ASSERT_AUTO(T, CALLBACK, rule, type, member, number)
 #define ROWAN_FIELD_MESSAGE(T, rule, type, member, number) submessage<decltype(T::member)>(),
@@ -87,7 +88,8 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
 #define ROWAN_FIELD_VISIT(T, rule, type, member, number) \
     case number: return f(x.member);
 
-/// Makes the struct T, whose fields FIELDS(X, T) lists in ascending order of their numbers, a message. In namespace rowan::v0::detail.
+/// Makes the struct T a message. FIELDS(X, T) lists its fields in ascending order of their numbers. To be used in
+/// namespace rowan::v0::detail.
 #define ROWAN_MESSAGE(T, FIELDS) \
     template <> \
     struct message<T> { \
@@ -100,7 +102,7 @@ constexpr pb_size_t required_fields(std::span<WireField const> fields) {
                                                  std::size(fields), required_fields(fields), \
                                                  static_cast<pb_size_t>(std::end(fields)[-1].tag)}; \
         FIELDS(ROWAN_FIELD_ASSERT, T) \
-        /* f of the member whose number is `tag` */ \
+        /* calls f with the member whose number is `tag` */ \
         template <class X, class F> \
         static bool visit(X& x, pb_size_t tag, F const& f) { \
             switch (tag) { FIELDS(ROWAN_FIELD_VISIT, T) } \

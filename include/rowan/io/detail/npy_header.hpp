@@ -15,7 +15,7 @@
 
 namespace rowan::inline v0 {
 
-/// What a .npy file says of its array.
+/// The header of a .npy file.
 struct NpyHeader {
     std::string type;  ///< as NumPy spells it: "<f4", "|b1"
     bool fortran_order = false;
@@ -27,13 +27,13 @@ struct NpyHeader {
 namespace detail {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
-inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's own
+inline constexpr std::size_t npy_header_limit = 10'000;  // NumPy's limit
 
-/// Takes the text apart, which begins at `offset` in the file.
-/// errors   FormatError if it is not what NumPy writes
+/// Parses the text of a header, which begins at `offset` in the file.
+/// errors   FormatError if it is not in the form that NumPy writes
 NpyHeader parse_npy_header(std::string_view text, std::uint64_t offset);
 
-/// Reads up to where the elements begin.
+/// Reads everything before the elements.
 template <class Reader>
 NpyHeader read_npy_header(Reader& in) {
     std::array<char, 6> magic;
@@ -62,7 +62,8 @@ NpyHeader read_npy_header(Reader& in) {
     return parse_npy_header(text, begin);
 }
 
-/// The bytes before the elements, as NumPy writes them: room for the first dim to grow in place, elements from a multiple of 64 on.
+/// The bytes before the elements, as NumPy writes them: padded so that the first dim can grow in place and the elements
+/// begin at a multiple of 64.
 template <class Shape>
 std::string npy_header_text(std::string_view type, Shape const& shape) {
     std::string dims;

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Of Python it knows what NumPy writes: a dictionary of a string, a truth value and a tuple of integers.
+/// Parses only the Python that NumPy writes: a dictionary of a string, a bool and a tuple of integers.
 class NpyParser {
 public:
     NpyParser(std::string_view text, std::uint64_t offset) : text_(text), offset_(offset) {}
@@ -35,7 +35,7 @@ private:
     std::vector<std::size_t> tuple();
 
     std::string_view text_;
-    std::uint64_t offset_;  // where the text begins in the file
+    std::uint64_t offset_;  // position of the text in the file
     std::size_t at_ = 0;
 };
 
@@ -132,7 +132,7 @@ ROWAN_FUNCTION std::vector<std::size_t> NpyParser::tuple() {
         at_ += length;
         dims.push_back(dim);
         if (!accept(',')) {
-            if (dims.size() == 1) fail("','");  // (3) is a number
+            if (dims.size() == 1) fail("','");  // in Python, (3) is a number
             take(')');
             break;
         }

@@ -1,4 +1,4 @@
-// rowan/io/detail/paddle_stream.hpp: the parts of Paddle's streams, read from a ByteReader or a FileReader, and what stands before the elements.
+// rowan/io/detail/paddle_stream.hpp: Paddle's streams, read from a ByteReader or FileReader or encoded as PaddleParts.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -32,7 +32,8 @@ void read_paddle_version(Reader& in, char const* field) {
     if (version != 0) throw FormatError(at, field, "is " + std::to_string(version) + ", known is 0");
 }
 
-/// `count` numbers, for which there are bytes.
+/// Reads `count` numbers.
+/// errors   FormatError if fewer bytes are left, before anything is allocated
 template <class Reader>
 Tensor<std::int64_t> read_paddle_numbers(Reader& in, char const* field, std::uint64_t count) {
     if (count > in.left() / 8) {
@@ -65,10 +66,10 @@ Lod read_paddle_lod(Reader& in) {
     return Lod(offsets);
 }
 
-/// Element type and dims, none of them negative.
+/// Reads element type and dims, which must not be negative.
 template <class Reader>
 TensorDesc read_paddle_desc(Reader& in) {
-    constexpr std::int32_t most = 1024;  // 8 dims need 90
+    constexpr std::int32_t most = 1024;  // 8 dims need 90 bytes
     read_paddle_version(in, "the tensor's version");
     std::uint64_t const at = in.position();
     auto const size = in.template number<std::int32_t>("the descriptor's size");
@@ -98,7 +99,7 @@ Tensor<T> read_paddle_elements(Reader& in, TensorDesc const& desc) {
     return tensor;
 }
 
-/// The rows of a SelectedRows, all of them below the height.
+/// The row ids of a SelectedRows, all in [0, height).
 struct PaddleRows {
     std::int64_t height;
     Tensor<std::int64_t> rows;
@@ -138,7 +139,7 @@ void read_paddle(Reader& in, SelectedRows<T>& x) {
     x = SelectedRows<T>(height, rows, read_paddle_elements<T>(in, desc));
 }
 
-/// A stream in two parts: what stands before the elements, and these.
+/// A stream in two parts: everything before the elements, and the elements.
 struct PaddleParts {
     std::vector<std::byte> head;
     std::span<std::byte const> elements;

@@ -1,4 +1,4 @@
-// rowan/io/detail/read_elements.hpp: the elements of tensors, from a ByteReader or a FileReader.
+// rowan/io/detail/read_elements.hpp: read_elements, from a ByteReader or a FileReader into a tensor.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -14,8 +14,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Fills `to` with the next elements. A bool that is neither 0 nor 1 would be no bool at all.
-/// errors   FormatError if fewer bytes are left, or a truth value is none
+/// Fills `to` with the next elements.
+/// errors   FormatError if fewer bytes are left, or a bool is neither 0 nor 1
 template <class T, class Reader>
 void read_elements(Reader& in, char const* field, std::span<T> to) {
     std::uint64_t const begin = in.position();
@@ -30,8 +30,8 @@ void read_elements(Reader& in, char const* field, std::span<T> to) {
     }
 }
 
-/// How many bytes the elements of a shape have that came from outside. No more are there than `left`.
-/// errors   FormatError if the shape needs more, or has more dims than a tensor can
+/// The size in bytes of the elements of an untrusted shape.
+/// errors   FormatError if it exceeds `left`, or the shape has more dims than a tensor can have
 template <class T, class Shape>
 std::uint64_t element_bytes(std::uint64_t position, char const* field, Shape const& shape, std::uint64_t left) {
     if (shape.size() > Tensor<T>::max_rank) {

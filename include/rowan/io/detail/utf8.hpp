@@ -1,4 +1,4 @@
-// rowan/io/detail/utf8.hpp: is a text valid UTF-8?
+// rowan/io/detail/utf8.hpp: invalid_utf8, which validates UTF-8.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -8,8 +8,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Where the first bytes are that are no UTF-8: a stray or missing continuation, a longer form than needed, a surrogate, a number above
-/// 10FFFF. text.size() if there are none.
+/// The position of the first invalid sequence: a stray or missing continuation byte, an overlong encoding, a surrogate,
+/// or a code point above U+10FFFF. text.size() if `text` is valid.
 std::size_t invalid_utf8(std::string_view text) noexcept;
 
 }  // namespace rowan::inline v0::detail

@@ -1,4 +1,4 @@
-// rowan/io/detail/wire.hpp: checks the bytes of a protobuf message against the fields that it may have, before anything is made of them.
+// rowan/io/detail/wire.hpp: WireCheck, which validates the bytes of a protobuf message before they are decoded.
 #pragma once
 
 #include <rowan/io/detail/byte_reader.hpp>
@@ -16,10 +16,10 @@
 
 namespace rowan::inline v0::detail {
 
-/// What the bytes of a field are.
+/// The encoding of a field's value.
 enum class wire_kind : std::uint8_t { int32, int64, boolean, fixed32, fixed64, text, message };
 
-/// What one value of a field is: of a list its element, of an optional value the value.
+/// The type of one value of a field: the element type of a list, the value type of an optional.
 template <class T>
 struct wire_value_of {
     using type = T;
@@ -35,11 +35,11 @@ struct wire_value_of<std::optional<T>> {
 template <class T>
 using wire_value_t = typename wire_value_of<T>::type;
 
-/// Specialised for every struct that is a message; see detail/nanopb.hpp.
+/// Specialised for every struct that is a message; see ROWAN_MESSAGE in detail/nanopb.hpp.
 template <class T>
 struct message;
 
-/// Values that are wrapped to tell them from others: a number or a text on the wire, its only member `value`.
+/// A struct that makes a number or text a distinct type: it is encoded as its only member, `value`.
 template <class T>
 concept wrapped = requires(T x) {
     x.value;
@@ -65,12 +65,12 @@ constexpr wire_kind wire_kind_of() {
     }
 }
 
-/// One value as it stands in the bytes.
+/// One value as encoded.
 struct WireValue {
     std::uint64_t offset;
     std::string const& field;
-    std::int64_t number = 0;     ///< of whole numbers and truth values
-    std::string_view text = {};  ///< of texts
+    std::int64_t number = 0;     ///< for integers, enumerations and bool
+    std::string_view text = {};  ///< for texts
 
     [[noreturn]] void refuse(std::string const& reason) const;
 
@@ -85,7 +85,7 @@ struct WireValue {
     }
 };
 
-/// How often each field of a message was there, and the last number of each, by the field's place in the list.
+/// The number of occurrences of each field of a message, and its last number, by the field's index in the list.
 struct WireSeen {
     static constexpr std::size_t max_fields = 20;
 
@@ -104,10 +104,10 @@ struct WireField {
     std::uint32_t tag;
     bool required, repeated;
     wire_kind kind;
-    WireMessage const* message;  ///< of the field, if it is one
+    WireMessage const* message;  ///< its message type, or nullptr
 };
 
-/// All that may be in a message.
+/// The fields of a message type and its rules.
 struct WireMessage {
     std::string_view name;
     std::span<WireField const> fields;
@@ -115,7 +115,8 @@ struct WireMessage {
     void (*check_all)(WireSeen const&);
 };
 
-/// What is asked of a message beyond the types of its fields: of each value, of the fields that are there, of the struct that is made.
+/// The rules for a message beyond the types of its fields: for each value, for the set of fields that are present, and
+/// for the decoded struct.
 struct NoRules {
     static void value(WireValue const&, std::uint32_t) {}
     static void all(WireSeen const&) {}
@@ -125,14 +126,15 @@ struct NoRules {
 template <class T>
 struct message_rules : NoRules {};
 
-/// Goes through the bytes of one message and of all in it.
+/// Validates the bytes of a message and of its nested messages.
 class WireCheck {
 public:
     static constexpr std::size_t max_bytes = std::size_t{64} << 20;
     static constexpr std::size_t max_elements = std::size_t{1} << 20;
 
-    /// errors   FormatError unless every field that is known has its wire type, length, range and valid UTF-8, singular ones are there
-    ///          at most once and required ones at all; nothing is a group; all is at most 64 MiB and a million values, the unknown too
+    /// errors   FormatError unless every known field has its wire type, a valid length, a number in range and valid
+    ///          UTF-8; singular fields occur at most once and required fields are present; there are no groups, and at
+    ///          most 64 MiB and 2^20 values, including unknown fields
     void run(WireMessage const& message, std::span<std::byte const> bytes, std::uint64_t offset);
 
 private:
@@ -149,7 +151,7 @@ private:
 
     static std::uint32_t wire_type(wire_kind kind);
 
-    /// A number of 7 bits a byte.
+    /// Reads a varint, 7 bits per byte.
     static std::uint64_t number(ByteReader& in, std::string const& field);
 
     std::size_t elements_ = 0;

@@ -1,4 +1,4 @@
-// rowan/layer/detail/recurrent_cell.hpp: the parameters that layers of recurrent cells share the form of.
+// rowan/layer/detail/recurrent_cell.hpp: CellOptions and Gates, settings and parameters common to recurrent cells.
 #pragma once
 
 #include <rowan/layer/fc.hpp>
@@ -9,16 +9,17 @@
 
 namespace rowan::inline v0::layer {
 
+/// The settings of a recurrent cell.
 struct CellOptions {
-    std::int64_t size = 0;               ///< of the state; of an LSTM that of the output and of the cell
-    std::optional<Uniform> weight = {};  ///< of all weights and biases; ±1/√size unless given
+    std::int64_t size = 0;               ///< width of the state; for an LSTM, of output and cell each
+    std::optional<Uniform> weight = {};  ///< initial weights and biases; default ±1/√size
 };
 
 }  // namespace rowan::inline v0::layer
 
 namespace rowan::inline v0::detail {
 
-/// The input's part of so many gates, and weight and bias of the state's.
+/// The contribution of the input to the gates of a cell, and weight and bias for the contribution of the state.
 template <class T, class Device>
 struct Gates {
     Gates(std::int64_t gates, layer::Var<T, Device> const& input, layer::CellOptions const& options)

@@ -1,4 +1,4 @@
-// rowan/layer/detail/run_parts.hpp: run_parts, parts of work that are done at the same time, each on one thread.
+// rowan/layer/detail/run_parts.hpp: run_parts, runs the parts of a task in parallel, each on one thread.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -12,8 +12,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. Each has one thread for itself where several run at a time. The error
-/// of the first part that fails reaches the caller.
+/// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
+/// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
 inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
     if (parts == 1) return f(0, &exec);
     Cpu const serial{.threads = 1};

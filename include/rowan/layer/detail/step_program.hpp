@@ -1,4 +1,4 @@
-// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step that a program made before it named the recurrent layer.
+// rowan/layer/detail/step_program.hpp: StepProgram, the operators of a step, created before the recurrent layer.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -16,25 +16,27 @@
 
 namespace rowan::inline v0::detail {
 
-/// Adds to a memory: the sum is what the memory holds in the next step. Its first input is the memory.
+/// Adds to a memory; the sum is the memory's value in the next step. The first input is the memory.
 struct add_to_op : add_op {
     static constexpr std::string_view name = "add_to";
-    using in_step = add_op;  ///< and in files
+    using in_step = add_op;  ///< the operator in the built step, and so in files
 };
 
-/// What lies between memories, the step's input and a result. Memories and inputs are variables that nothing writes.
+/// The operators that compute a result from memories and the step's input, which are variables that no operator writes.
 class StepProgram {
 public:
-    /// errors   GraphError if the result depends neither on the step's input nor on a memory, or a memory is added to twice
+    /// errors   GraphError if the result depends neither on the step's input nor on a memory, a memory is added to
+    ///          twice, not at all or belongs to another layer, or an operator is a recurrent layer
     explicit StepProgram(Variable& result);
 
     std::span<Variable* const> memories() const { return memories_; }
 
-    /// The dims that memories have, which follow from those of the input.
-    /// errors   ShapeError if they do not follow, or what infer says of inputs that do not fit
+    /// Infers the specs of the memories from that of the input.
+    /// errors   ShapeError if the width of a memory cannot be inferred; what an operator's `infer` throws
     std::vector<VarSpec> memory_specs(VarSpec const& input) const;
 
-    /// The same operators once more, in the default scope: the result, and what each memory holds in the next step.
+    /// Adds copies of the operators to the default scope. Returns the result, and the value of each memory in the next
+    /// step.
     std::pair<Variable*, std::vector<Variable*>> replay(Variable& input, std::span<Variable* const> before) const;
 
 private:

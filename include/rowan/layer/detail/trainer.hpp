@@ -1,4 +1,4 @@
-// rowan/layer/detail/trainer.hpp: nets run on batches: what train and infer share.
+// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -30,8 +30,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// Is a value what its variable was declared to hold?
-/// errors   TypeError if kind or element type are others; ShapeError if rank, a dim that is known or the number of levels are
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
 inline void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
@@ -57,10 +58,11 @@ inline void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
-/// Gives every data variable of a net its value. A batch may bring what another net of the scope reads, such as labels that only the cost
-/// needs; what nobody has declared is taken for a typing error. What is not on the device of the net is copied there.
-/// errors   GraphError if the batch lacks a variable, or brings one that neither the net nor the scope has; else as check_fits. No
-///          variable has changed then
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
 template <class Device>
 void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
     std::map<Variable*, Value> values;
@@ -88,12 +90,12 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
 
-/// Gives variables back the values that they had.
+/// Moves the values out of variables and restores them on destruction.
 class KeptValues {
 public:
     /// `variables` must outlive this.
     explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // what follows does not throw
+        values_.reserve(variables_.size());  // so that the loop does not throw
         for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
     }
     KeptValues(KeptValues const&) = delete;
@@ -107,7 +109,7 @@ private:
     Buffer<Value> values_;
 };
 
-/// A scope within another, in whose variables it leaves no trace.
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
 class PassingScope {
 public:
     explicit PassingScope(Scope& parent) : scope_(parent) {}
@@ -121,37 +123,40 @@ private:
     Scope scope_;
 };
 
-/// A net with its backward pass and the operators of an optimizer, which go with the trainer.
+/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
 template <class T, class Device>
 class Trainer {
 public:
-    /// errors   GraphError if `others` names what is no parameter of the net, or there is a schedule for an optimizer without a rate
+    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
+    ///          an optimizer without a learning rate
     Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
             std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
             layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
 
-    /// First values, or those of an earlier training.
-    /// errors   those of the optimizers' options; as check_fits if the earlier training was of another net. No variable has changed then
+    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
+    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
+    ///          check_fits if the earlier training was of another net. On error, no variable has changed
     void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
 
-    /// One batch. All parameters change, or none: what an optimizer would refuse is found before the first runs.
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs.
     double step(Feeds const& feeds, Device exec);
 
-    /// Copies, which are there when the call returns.
+    /// Returns copies of parameters and states, complete when the call returns.
     Parameters parameters(Device exec = {}) const;
 
 private:
     std::vector<Variable*> variables() const;
 
-    /// A copy on the net's device of a value from anywhere.
+    /// Returns a copy, on the net's device, of a value on any device.
     static Value own_copy(Variable const& v, Value const& value, Device const& exec);
 
     double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
 
-    /// Tells the optimizers which step comes, and what its learning rates are.
+    /// Sets the optimizers' step number and learning rates for the next step.
     void prepare(double factor);
 
-    /// The seed of the k-th operator of chance for this step; other than those of first values.
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
     LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
 
     Variable& cost_;
@@ -163,13 +168,13 @@ private:
     std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
     std::int64_t steps_ = 0;
     std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin: a schedule is asked once for each step
+    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
 };
 
 template <class T, class Device>
 Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
     : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names, which those of states begin with
+    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost, *own_);
     clip.add(*own_, gradients);
     std::vector<Variable*> outputs{&cost};
@@ -203,7 +208,7 @@ void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Dev
     steps_ = resume == nullptr ? 0 : resume->steps;
     seed_ = seed;
     first_factor_ = factor();
-    prepare(*first_factor_);  // refuses what optimizers or schedule do not take
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
     auto const is_resumed = [&](Variable const& v) {
         return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
     };
@@ -234,7 +239,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
             throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
     }
     {
-        KeptValues const kept(seeds_);  // beyond this net nothing is left to chance
+        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
         for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
         in_order(exec, [&] { net_.run(*own_, exec); });
     }

@@ -1,4 +1,4 @@
-// rowan/op/detail/bags.hpp: bags of ids, each of which becomes one row of a table.
+// rowan/op/detail/bags.hpp: pooling of bags of ids to rows of a table, and its gradient.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -19,7 +19,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// What is asked of a lookup, on any device: the ids themselves last.
+/// Checks the arguments of a lookup on any device, except whether the ids are in range.
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
@@ -33,11 +33,11 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
         throw ShapeError("weight.shape()", shape_text(weight->shape()), shape_text(ids.value().shape()));
 }
 
-/// How a device looks bags up. That of Thrust devices stands in rowan/thrust/op/embedding_bag.hpp.
+/// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
 struct BagLookups;
 
-/// The bags of a lookup: their ids in 64 bits, and where each begins.
+/// The bags of a lookup: their ids as int64, and their offsets.
 template <class T>
 class Bags {
 public:
@@ -59,7 +59,7 @@ public:
     T const* table() const { return table_; }
     bool weighted() const { return weight_ != nullptr; }
 
-    /// What the weighted sum of a bag is divided by; 0 stands for a bag that gives zeros.
+    /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
     S divisor(std::size_t bag) const {
         std::size_t const n = length(bag);
         if (pool_ != Pooling::mean && pool_ != Pooling::sqrt) return constant<S>(1.0);
@@ -71,7 +71,8 @@ public:
         return pool_ == Pooling::mean ? sum : square_root(sum);
     }
 
-    /// For each column the position in the bag of its largest weighted row, the first of equals.
+    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
+    /// to the first.
     void largest(std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) const {
         std::size_t const first = begin(bag);
         for (std::size_t i = 0; i < length(bag); ++i) {
@@ -141,7 +142,7 @@ struct BagLookups<Cpu> {
         return {std::move(out), upper_levels(ids.lod())};
     }
 
-    /// One row of gradient for each id, and where it is asked for the gradient of each weight.
+    /// Returns one row of gradient for each id; also writes the gradients of the weights unless weight_grad is null.
     template <class T, class I>
     static SelectedRows<T> grad(Cpu exec, Tensor<T> const& table, LoDTensor<I> const& ids, Tensor<T> const* weight,
                                 Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
@@ -181,7 +182,8 @@ struct BagLookups<Cpu> {
                                  width, g, value.data() + i * width);
                 }
                 if (weight_grad == nullptr) continue;
-                // d/dw_i of (Σ w x) / d: (x_i - out · d') / d with d' = 1 for the mean and w_i / d for the root
+                // The derivative of (Σ w x) / d with respect to w_i: (x_i - out · d') / d with d' = 0 for sum, 1 for
+                // mean and w_i / d for sqrt.
                 std::fill(total.begin(), total.end(), constant<S>(0.0));
                 for (std::size_t i = first; i < first + n; ++i) {
                     for (std::size_t k = 0; k < width; ++k)

@@ -1,4 +1,4 @@
-// rowan/op/detail/concat_split.hpp: where the parts of a tensor lie that is put together along one axis.
+// rowan/op/detail/concat_split.hpp: concatenation and splitting of tensors along one axis.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -25,17 +25,18 @@ constexpr std::size_t checked_axis(std::int64_t axis, std::size_t rank) {
     return static_cast<std::size_t>(axis < 0 ? axis + dims : axis);
 }
 
-/// The name of one of several tensors, and of one of its dims.
+/// The name of tensor k of a list, and that of a dim of a tensor, for error messages.
 std::string part_name(char const* field, std::size_t k);
 std::string dim_name(std::string field, std::size_t axis);
 
-/// There is something to put together.
+/// Throws if there are no tensors to concatenate.
 constexpr void check_some(std::size_t parts) {
     if (parts == 0) throw ShapeError("x.size()", "0", "at least 1");
 }
 
-/// `outer` times the parts one after the other, of widths[k] elements each: calls f(k, in, out, count) for pieces of part k that begin at
-/// its element `in` and at element `out` of the whole. Threads share the elements, not the parts.
+/// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
+/// f(k, in, out, count) for pieces of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// whole. The elements, not the parts, are divided among the threads.
 template <class F>
 void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
     std::vector<std::size_t> starts{0};
@@ -58,7 +59,8 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// How a device puts parts together and cuts them out, as above. That of Thrust devices stands in rowan/thrust/op/detail/concat_split.hpp.
+/// Joins parts and cuts them out on a device, as for_pieces describes. The Thrust specialization is in
+/// rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
 struct Pieces;
 
@@ -81,7 +83,7 @@ struct Pieces<Cpu> {
     }
 };
 
-/// The parts of x along the axis `at`, of which sections have been checked.
+/// The parts of x along axis `at`; the sections have been checked.
 template <class T, class D, class Sections>
 std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::size_t at, Sections const& sections) {
     std::size_t const inner = product_from(x.shape(), at + 1);

@@ -1,4 +1,4 @@
-// rowan/op/detail/exponential.hpp: exp and what is made of it, by SIMD registers or one number at a time, with the same bits everywhere.
+// rowan/op/detail/exponential.hpp: exp, sigmoid and tanh, with the same bits for SIMD registers and scalars.
 #pragma once
 
 #include <rowan/core/detail/bit_cast.hpp>
@@ -22,16 +22,16 @@ struct lane_of<xsimd::batch<S, A>> {
     using type = S;
 };
 
-/// Numbers that exp needs of a floating-point type.
+/// The constants of exp for a floating-point type.
 template <class S>
 struct exp_traits;
 template <>
 struct exp_traits<float> {
     using bits = std::int32_t;
-    static constexpr int degree = 7;                // of the Taylor polynomial: 5e-9 on [-log(2)/2, log(2)/2]
-    static constexpr double log2_high = 0x1.63p-1;  // log(2) in two parts, the first exact for all n here
+    static constexpr int degree = 7;                // of the Taylor polynomial; error 5e-9 on [-log(2)/2, log(2)/2]
+    static constexpr double log2_high = 0x1.63p-1;  // log(2) = high + low; n · high is exact for all n
     static constexpr double log2_low = -0x1.bd0105c610ca8p-13;
-    static constexpr double least = -87.0, greatest = 88.0;  // 2^n stays normal between them
+    static constexpr double least = -87.0, greatest = 88.0;  // 2^n is normal for x in between
 };
 template <>
 struct exp_traits<double> {
@@ -42,21 +42,21 @@ struct exp_traits<double> {
     static constexpr double least = -708.0, greatest = 709.0;
 };
 
-/// 2^n for a whole number n of the type's range of normal numbers.
+/// 2^n for an integer n, where 2^n is a normal number.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V power_of_two(V const& n) {
     using S = typename lane_of<V>::type;
     using B = typename exp_traits<S>::bits;
     constexpr int mantissa = std::numeric_limits<S>::digits - 1;
-    // n + bias stands in the low bits of n + bias + 2^mantissa
+    // The low bits of n + bias + 2^mantissa are n + bias.
     V const shifted = n + constant<V>(static_cast<double>(std::numeric_limits<S>::max_exponent - 1) +
                                       static_cast<double>(B{1} << mantissa));
     if constexpr (is_batch<V>) {
         using Bits = xsimd::batch<B, typename V::arch_type>;
         auto const bits = detail::bit_cast<Bits>(shifted);
 #if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-        // g++ 12 takes the unmasked forms, which xsimd calls, for a use of something uninitialised
+        // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value.
         if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
             return detail::bit_cast<V>(Bits(_mm512_maskz_slli_epi32(static_cast<__mmask16>(-1), bits.data, mantissa)));
         } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
@@ -69,15 +69,15 @@ ROWAN_HD_INLINE V power_of_two(V const& n) {
     }
 }
 
-/// exp(x) = scale + tail with scale a power of two: exp(x) - 1 = (scale - 1) + tail then loses nothing for small x. Arguments
-/// beyond what the type holds count as the last one that it does; NaN stays.
+/// exp(x) = scale + tail, where scale is a power of two. exp(x) - 1 = (scale - 1) + tail is then accurate for small x.
+/// x is clamped to [least, greatest] of exp_traits; NaN propagates.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
     using traits = exp_traits<typename lane_of<V>::type>;
     x = choose(x < constant<V>(traits::least), constant<V>(traits::least), x);
     x = choose(x > constant<V>(traits::greatest), constant<V>(traits::greatest), x);
-    // the nearest whole number, by a sum that leaves no bits for a fraction
+    // Adding and subtracting this number rounds to the nearest integer.
     constexpr double round =
         3.0 * static_cast<double>(std::int64_t{1} << (std::numeric_limits<typename lane_of<V>::type>::digits - 2));
     V const n = rounded(product(x, constant<V>(1.4426950408889634)) + constant<V>(round)) - constant<V>(round);
@@ -91,7 +91,8 @@ ROWAN_HD_INLINE void exp_parts(V x, V& scale, V& tail) {
     tail = product(scale, product(p, r));
 }
 
-/// exp(x), relative error 1e-7 for float and 2e-16 for double; never 0 or infinite. Own number types bring their own exp.
+/// exp(x) with a relative error of 1e-7 for float and 2e-16 for double; never 0 or infinite for these two. Other types
+/// use std::exp or an `exp` that ADL finds.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential(V const& x) {
@@ -112,7 +113,7 @@ ROWAN_HD_INLINE V logistic(V const& x) {
     return quotient(one, V(one + exponential(V(constant<V>(0.0) - x))));
 }
 
-/// tanh(x) = -t / (t + 2) for t = exp(-2x) - 1, of |x|, with the sign of x.
+/// tanh(x): -t / (t + 2) for t = exp(-2 |x|) - 1, with the sign of x.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V hyperbolic_tangent(V const& x) {

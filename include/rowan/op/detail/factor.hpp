@@ -1,4 +1,4 @@
-// rowan/op/detail/factor.hpp: Factor, a matrix that is to be multiplied.
+// rowan/op/detail/factor.hpp: Factor, an operand of a matrix product.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -7,11 +7,11 @@
 
 namespace rowan::inline v0::detail {
 
-/// A matrix as it lies in memory, row by row, and whether its transpose is meant.
+/// A matrix in row-major memory, or its transpose.
 template <class T>
 struct Factor {
     T const* data;
-    std::size_t columns;  // as it lies
+    std::size_t columns;  // of the matrix in memory
     bool transposed = false;
 
     T const* at(std::size_t i, std::size_t j) const {

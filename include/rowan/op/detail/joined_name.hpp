@@ -1,4 +1,4 @@
-// rowan/op/detail/joined_name.hpp: the names of two types as one, at compile time.
+// rowan/op/detail/joined_name.hpp: the names of two types concatenated at compile time.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Of A::name "fill_" and B::name "f32": fill_f32.
+/// Concatenates A::name and B::name: "fill_" and "f32" become "fill_f32".
 template <class A, class B>
 struct joined_name {
 private:

@@ -1,4 +1,4 @@
-// rowan/op/detail/matmul.hpp: products of matrices of any element type, on several threads.
+// rowan/op/detail/matmul.hpp: multithreaded matrix products of any element type.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -27,7 +27,8 @@
 namespace rowan::inline v0::detail {
 
 #ifdef ROWAN_BLAS
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`, by the program's BLAS. One call at a time: not every BLAS bears several.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, by the program's BLAS. Calls are serialized, because not every
+/// BLAS is thread-safe.
 template <class S>
 void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
     constexpr std::size_t most = std::numeric_limits<xt::blas_index_t>::max();
@@ -45,7 +46,7 @@ void multiply_by_blas(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, 
 }
 #endif
 
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`. Threads share rows or columns of the result, whichever are more.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`. Threads divide the rows or columns of out, whichever are more.
 template <class S>
 requires is_machine_float<S>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
@@ -53,7 +54,8 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
     static_cast<void>(thread_count(exec));
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
-    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;  // of whole tiles; products
+    // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs
+    constexpr std::size_t step = 96, serial = std::size_t{1} << 21;
     bool const rows = m >= n;
     std::size_t const many = rows ? m : n, threads = static_cast<std::size_t>(thread_count(exec));
     bool const one = k == 0 || m * n < serial / std::max<std::size_t>(k, 1);
@@ -70,7 +72,8 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a
 #endif
 }
 
-/// The same for other types, sums being formed in dtype<T>::sum: through that of S where it is float or double, else by three loops.
+/// The same for other types, computed in S = dtype<T>::sum: by the function above if S is float or double, else by
+/// three nested loops.
 template <class T>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a, Factor<T> b, T* out, bool add) {
     using S = sum_t<T>;
@@ -100,7 +103,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
     copy_lanes<S>(m * n, static_cast<S const*>(wide_out.data()), out);
 }
 
-/// How a device multiplies matrices. That of Thrust devices stands in rowan/thrust/op/matmul.hpp.
+/// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
 template <class D>
 struct Products {
     static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");

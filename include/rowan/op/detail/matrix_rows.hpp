@@ -1,4 +1,4 @@
-// rowan/op/detail/matrix_rows.hpp: what is computed row by row of a matrix: the largest number, exponentials, and sums.
+// rowan/op/detail/matrix_rows.hpp: row-wise computations on matrices: maxima, exponentials and sums.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The tensor is flat and has one element for each row of the matrix.
+/// Checks that the tensor has rank 1 and one element for each row of the matrix.
 template <class T, class D>
 void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t rows) {
     check_rank(field, x, 1);
@@ -25,7 +25,7 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
                      std::to_string(rows).append(", the number of rows"));
 }
 
-/// The largest of n > 0 numbers; NaNs do not count, but where they come first.
+/// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
 S largest(std::size_t n, T const* x) {
     std::array<S, 16> most;
@@ -38,7 +38,7 @@ S largest(std::size_t n, T const* x) {
     return most[0];
 }
 
-/// exp(x) for x <= 0, and 0 where it is below what normal numbers hold.
+/// exp(x) for x <= 0. For float and double it is 0 if x < exp_traits::least, where exp(x) may be subnormal.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
@@ -50,7 +50,7 @@ ROWAN_HD_INLINE V exponential_of_negative(V const& x) {
     }
 }
 
-/// Writes exp(x - greatest) and returns the sum of these.
+/// Writes exp(x - greatest) and returns the sum of the results.
 template <class S, class T>
 S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
     map_lanes<S>([&]<class V>(V const& a) { return exponential_of_negative(V(a - V(greatest))); }, n, x, e);
@@ -63,19 +63,19 @@ void normalise(std::size_t n, S const* e, S const& total, T* to) {
     map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
 }
 
-/// Of a row nobody wants more than its softmax.
+/// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
 struct NoRowLoss {
     template <class S>
     ROWAN_HD void operator()(std::size_t, S const&, S const&) const {}
 };
 
-/// How a device computes row by row. That of Thrust devices stands in rowan/thrust/op/detail/matrix_rows.hpp.
+/// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
 template <class D>
 struct MatrixRows;
 
 template <>
 struct MatrixRows<Cpu> {
-    /// Writes the softmax of n rows, and calls loss(row, the largest number, the sum of the exponentials) for each.
+    /// Writes the softmax of n rows, and calls loss(row, maximum, sum of the exponentials) for each.
     template <class T, class Loss>
     static void softmax(Cpu exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
         using S = sum_t<T>;
@@ -91,7 +91,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// to = y · (g - the sum of y · g)
+    /// to = y · (g - Σ y · g)
     template <class T>
     static void softmax_grad(Cpu exec, std::size_t n, std::size_t classes, T const* y, T const* g, T* to) {
         using S = sum_t<T>;
@@ -109,7 +109,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// to = p · grad(row), where the label is (p - 1) · grad(row).
+    /// to = p · grads(row), except (p - 1) · grads(row) at the label.
     template <class T, class I, class Grads>
     static void label_grad(Cpu exec, std::size_t n, std::size_t classes, T const* p, I const* label, Grads const& grads,
                            T* to) {
@@ -126,7 +126,7 @@ struct MatrixRows<Cpu> {
         });
     }
 
-    /// sums[row] = 0 - the sum of term(at), at = row · classes + column.
+    /// sums[row] = 0 - Σ term(at) over at = row · classes + column.
     template <class S, class Term>
     static void negative_sums(Cpu exec, std::size_t n, std::size_t classes, Term const& term, S* sums) {
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {

@@ -1,4 +1,4 @@
-// rowan/op/detail/optimizer_op.hpp: what the operators of the optimizers share.
+// rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 #pragma once
 
 #include <rowan/op/infer.hpp>
@@ -11,8 +11,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Parameter, states and gradient come in, nothing goes out: what `updates` names is changed in place. The gradient may be dense or
-/// row-sparse: which overload of the optimizer runs is the compiler's choice.
+/// The inputs are the parameter, the states and the gradient; there are no outputs: the slots in `updates` are modified
+/// in place. The gradient may be dense or row-sparse; overload resolution selects the algorithm.
 template <class Attributes, class... State>
 struct optimizer_op {
     using inputs = slots<slot::param, State..., slot::grad>;

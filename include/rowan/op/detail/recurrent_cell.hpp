@@ -1,4 +1,4 @@
-// rowan/op/detail/recurrent_cell.hpp: what the cells of recurrent nets share.
+// rowan/op/detail/recurrent_cell.hpp: checks shared by the recurrent cells.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -14,7 +14,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The tensors of a step of n sequences fit together: gates times the size of the state.
+/// Checks the shapes of a step of n sequences; `gates` is the number of gates. b is left to fc.
 /// shapes   x [n, gates · size], h_prev [n, size], w [size, gates · size], b [gates · size]
 template <class T, class D>
 void check_recurrent_cell(std::size_t gates, Tensor<T, D> const& x, Tensor<T, D> const& h_prev, Tensor<T, D> const& w) {
@@ -39,7 +39,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
     if (x.shape() != like) throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like));
 }
 
-/// The same at compile time and when a net is built.
+/// The same for specs, including b, at compile time or when a net is built.
 constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                           VarSpec const& b) {
     spec::matrix("cell: x", x);

@@ -1,4 +1,4 @@
-// rowan/op/detail/reduction.hpp: Reduction, what becomes of the losses of a batch, and sums in an order that does not depend on threads.
+// rowan/op/detail/reduction.hpp: Reduction of the losses of a batch, and sums independent of the thread count.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -17,12 +17,13 @@
 
 namespace rowan::inline v0 {
 
-/// Of the losses of n rows: all of them, their mean, their sum. The mean of no rows is 0.
+/// How the losses of n rows are reduced: not at all, to their mean, or to their sum. The mean of no rows is 0.
 enum class Reduction : std::int32_t { none = 0, mean = 1, sum = 2 };
 
 namespace detail {
 
-/// Elements whose sum is formed by one thread, in 16 interleaved parts; these sums are then added in the same way.
+/// The number of elements that one thread sums, in 16 interleaved partial sums. The block sums are then added in the
+/// same way.
 inline constexpr std::size_t sum_block = 4096;
 
 /// The sum of block(begin, end) over blocks of [0, n).
@@ -36,7 +37,7 @@ S blocked_sum(Cpu exec, std::size_t n, Block const& block) {
     return interleaved_sum<S>(sums.size(), static_cast<S const*>(sums.data()), [](auto const& a) { return a; });
 }
 
-/// total / n, and 0 if there is nothing
+/// total / n; 0 if n is 0
 ROWAN_NO_EXEC_CHECK
 template <class S>
 ROWAN_HD S mean_of(S const& total, std::size_t n) {
@@ -52,7 +53,7 @@ struct squared_difference {
     }
 };
 
-/// x itself, in another type
+/// x, which the caller converts to another type
 struct same_number {
     ROWAN_NO_EXEC_CHECK
     template <class V>
@@ -61,13 +62,13 @@ struct same_number {
     }
 };
 
-/// How a device sums whole tensors. That of Thrust devices stands in rowan/thrust/op/detail/reduction.hpp.
+/// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
 struct Totals;
 
 template <>
 struct Totals<Cpu> {
-    /// The sum of n numbers or their mean.
+    /// The sum or the mean of n numbers.
     template <class T>
     static void of_losses(Cpu exec, std::size_t n, sum_t<T> const* losses, bool mean, T* out) {
         using S = sum_t<T>;
@@ -77,7 +78,7 @@ struct Totals<Cpu> {
         *out = dtype<T>::narrow(mean ? mean_of(total, n) : total);
     }
 
-    /// The mean of squared differences.
+    /// The mean of the squared differences of n elements.
     template <class T>
     static void mean_square(Cpu exec, std::size_t n, T const* a, T const* b, T* out) {
         using S = sum_t<T>;
@@ -90,7 +91,7 @@ struct Totals<Cpu> {
     }
 };
 
-/// The losses of the rows as the reduction wants them.
+/// Reduces the losses of the rows.
 template <class T, class D, class Losses>
 Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
     using S = sum_t<T>;
@@ -106,7 +107,7 @@ Tensor<T, D> reduce(D const& exec, Reduction reduction, Losses const& losses) {
     return out;
 }
 
-/// The gradient of the reduced losses has their shape: [n], or [1].
+/// Checks that the gradient has the shape of the reduced losses: [n], or [1].
 template <class T, class D>
 void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction reduction, std::size_t n) {
     std::size_t const size = reduction == Reduction::none ? n : 1;
@@ -115,7 +116,7 @@ void check_reduced(char const* field, Tensor<T, D> const& out_grad, Reduction re
                      std::string("[").append(std::to_string(size)).append("]"));
 }
 
-/// The gradients of the losses of n rows.
+/// Returns the gradient of the loss of each row.
 template <class T>
 struct LossGrads {
     T const* out_grad;
@@ -129,7 +130,7 @@ struct LossGrads {
     }
 };
 
-/// The dims of the reduced losses of so many rows.
+/// The dims of the reduced losses of n rows.
 constexpr Dims reduced_dims(Reduction reduction, std::int64_t n) {
     if (reduction == Reduction::none) return {n};
     return {1};

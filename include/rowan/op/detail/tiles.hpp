@@ -1,4 +1,4 @@
-// rowan/op/detail/tiles.hpp: products of matrices tile by tile, for each set of instructions.
+// rowan/op/detail/tiles.hpp: tiled matrix products for each instruction set.
 #pragma once
 
 #include <rowan/op/detail/factor.hpp>
@@ -15,18 +15,19 @@
 
 namespace rowan::inline v0::detail {
 
-/// What a tile multiplies: rows of a, and a panel of b, `width` elements of each of its k rows side by side.
+/// The operands of a tile: rows of a, and a panel of b that stores `width` elements of each of its k rows contiguously.
 template <class S>
 struct TileFactors {
     std::size_t k;
     S const* a;
-    std::size_t next_row, next_column;  // of a
+    std::size_t next_row, next_column;  // strides of a
     S const* panel;
-    bool add;  // to what the result holds
+    bool add;  // accumulate into out
 };
 
-// Each element of the product is ((c + a0·b0) + a1·b1) + …, each step rounded once (a fused multiplication and addition): the same bits with
-// any instruction set that has these, any blocks and any number of threads. `out` has rows of two vectors, `next_out` apart.
+// Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
+// The bits are the same for any instruction set with fused multiply-add, any block size and any number of threads.
+// `out` has rows of two vectors, `next_out` elements apart.
 #ifdef __clang__
 #define ROWAN_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -62,7 +63,7 @@ struct TileFactors {
     }
 
 #ifdef ROWAN_X86_TILES
-#ifdef __NVCC__  // hands GCC's pragma on, and warns of it
+#ifdef __NVCC__  // nvcc passes GCC's pragma on and warns about it
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1675
 #endif
@@ -80,7 +81,7 @@ ROWAN_TILE(Avx2Double, "avx2,fma", double, 4, __m256d, _mm256_loadu_pd, _mm256_s
 #undef ROWAN_TILE
 #undef ROWAN_UNROLL
 
-/// Without instructions that are known here; rounded once where the compiler has an instruction for that.
+/// For other instruction sets; uses fused multiply-add if the compiler has a fast one.
 template <class S>
 struct PlainTile {
     static constexpr std::size_t width = 16;
@@ -109,7 +110,7 @@ struct PlainTile {
     }
 };
 
-/// `columns` elements of each of `steps` rows of b, side by side, zeros up to `width`.
+/// Copies `columns` elements of each of `steps` rows of b contiguously, padded with zeros to `width`.
 template <std::size_t width, class S>
 void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::size_t steps, std::size_t columns,
                 S* panel) {
@@ -148,7 +149,7 @@ void fill_panel(S const* b, std::size_t next_row, std::size_t next_column, std::
     }
 }
 
-/// out [m, n] = a [m, k] · b [k, n], or += where `add`, on one thread. `most`: the rows of the largest tile.
+/// out [m, n] = a [m, k] · b [k, n], or += if `add`, on one thread. `most` is the number of rows of the largest tile.
 template <class Tile, std::size_t most, class S>
 void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, std::size_t next_out,
                     bool add) {

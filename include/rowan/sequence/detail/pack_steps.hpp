@@ -1,4 +1,4 @@
-// rowan/sequence/detail/pack_steps.hpp: the steps of a batch put together to sequences again.
+// rowan/sequence/detail/pack_steps.hpp: pack_steps, which reassembles the steps of a batch into sequences.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -18,7 +18,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The levels 0 … map.level() of `lod` must be those of the map.
+/// Throws ShapeError unless levels 0 … map.level() of `lod` equal those of the map.
 template <class D>
 void check_map(Lod const& lod, StepMap<D> const& map) {
     if (map.lod().empty()) throw ShapeError("map.lod().levels()", "0", "at least 1");
@@ -39,24 +39,24 @@ void check_map(Lod const& lod, StepMap<D> const& map) {
     }
 }
 
-/// Steps that were cut by a map must be put together by one of the same sequences in the same order.
+/// Throws ShapeError if the steps were unpacked with a map of other sequences or of another order.
 template <class D>
 void check_origin(StepLayout const& layout, StepMap<D> const& map) {
     if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
     throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
 }
 
-/// Levels 0 … level of one Lod, above `below`, which may be empty.
+/// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.
 Lod join_levels(Lod const& above, std::size_t level, std::vector<std::vector<std::int64_t>> const& below);
 
-/// A place for the rows of steps put together. `shape` is theirs but for the first dim.
+/// Allocates a batch for packed steps of single rows. `shape` is that of the rows; its first dim is ignored.
 template <class T, class D>
 LoDTensor<T, D> new_batch(D const& exec, StepMap<D> const& map, typename Tensor<T, D>::shape_type shape) {
     shape[0] = StepMapAccess::count(map);
     return {new_tensor<T>(exec, shape), join_levels(map.lod(), map.level(), {})};
 }
 
-/// The steps of a batch whose rows lie in one block.
+/// Packs steps whose rows are contiguous in `block`.
 template <class T, class D>
 LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> const& map) {
     auto batch = new_batch<T>(exec, map, block.shape());
@@ -65,7 +65,8 @@ LoDTensor<T, D> pack_block(D const& exec, Tensor<T, D> const& block, StepMap<D> 
     return batch;
 }
 
-/// See TensorArray::pack. `shape` is the one of the slots but for the first dim, `levels` the number of their levels.
+/// Implements TensorArray::pack. `shape` is the slots' shape, its first dim is ignored; `levels` is their number of
+/// levels.
 template <class T, class D>
 LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& slots, StepMap<D> const& map,
                            typename Tensor<T, D>::shape_type shape, std::size_t levels) {
@@ -81,7 +82,7 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
         return batch;
     }
     auto const elements = StepMapAccess::host_elements(map);
-    // begin[l][e]: where element e begins in level l of the result; begin[levels] counts rows
+    // begin[l][e]: the start of element e in level l of the result; begin[levels] counts rows
     std::vector<std::vector<std::int64_t>> begin(levels + 1, std::vector<std::int64_t>(count + 1));
     std::vector<T const*> rows(count);
     auto const for_elements = [&](auto const& f) {
@@ -91,7 +92,8 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
                 f(slots[t], static_cast<std::size_t>(step[j]), static_cast<std::int64_t>(j));
         }
     };
-    // A slot's elements are the sequences of its level 0: those of "level -1", were there one.
+    // Element q of a slot is sequence q of its level 0. first() returns its start in level l, or its first row if
+    // l == levels.
     auto const first = [](Lod const& lod, std::size_t l, std::int64_t q) {
         for (std::size_t k = 0; k < l; ++k) q = lod[k][static_cast<std::size_t>(q)];
         return q;

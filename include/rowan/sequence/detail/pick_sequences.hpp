@@ -1,4 +1,4 @@
-// rowan/sequence/detail/pick_sequences.hpp: some rows or whole sequences of a batch, in any order.
+// rowan/sequence/detail/pick_sequences.hpp: pick_sequences, which gathers rows or whole sequences of a batch.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -14,12 +14,13 @@
 
 namespace rowan::inline v0::detail {
 
-/// Result j is row pick(j) of x, or where x has levels its first-level sequence pick(j) with all that belongs to it, j in [0, count).
+/// Result j, for j in [0, count), is row pick(j) of x or, if x has levels, its first-level sequence pick(j) with all
+/// lower levels and rows.
 template <class T, class D, class Pick>
 LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::size_t count, Pick const& pick) {
     Lod const& lod = x.lod();
     std::vector<std::vector<std::int64_t>> lengths(lod.levels());
-    std::vector<std::int64_t> from(count);  // where the rows of result j begin in x
+    std::vector<std::int64_t> from(count);  // the first row of result j in x
     std::vector<std::int64_t> starts{0};    // and in the result
     starts.reserve(count + 1);
     for (std::size_t j = 0; j < count; ++j) {

@@ -1,4 +1,4 @@
-// rowan/sequence/detail/sequences.hpp: what the algorithms on sequences of the last level share.
+// rowan/sequence/detail/sequences.hpp: helpers shared by the algorithms on sequences of the last level.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -23,7 +23,7 @@ namespace rowan::inline v0::detail {
 
 void check_levels(std::string const& field, Lod const& lod);
 
-/// `x` has levels, and they fit its rows. A negative number of threads is refused even where there is nothing to do.
+/// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
 template <class T, class D>
 void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
     static_cast<void>(thread_count(host_exec(exec)));
@@ -31,7 +31,8 @@ void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> co
     check_levels(field + ".lod()", x.lod());
 }
 
-/// A number from the caller as an element. Integers take no fractions and no number beyond their range.
+/// Converts an argument to the element type. Throws ValueError if that is an integer type and x is not whole or out of
+/// range.
 template <class T>
 T checked_number(char const* field, double x) {
     using S = sum_t<T>;
@@ -42,7 +43,7 @@ T checked_number(char const* field, double x) {
     return dtype<T>::narrow(constant<S>(x));
 }
 
-/// What zeros() fills with.
+/// The value that Tensor::zeros fills with.
 template <class T>
 T zero() {
     return dtype<T>::narrow(sum_t<T>{});
@@ -52,10 +53,10 @@ inline std::span<std::int64_t const> last_level(Lod const& lod) { return lod[lod
 
 inline Lod upper_levels(Lod const& lod) { return lod.slice_levels(0, lod.levels() - 1); }
 
-/// The same levels but the last, which gets as many sequences of other lengths.
+/// Replaces the offsets of the last level. Their number must stay the same.
 Lod with_last_level(Lod const& lod, std::vector<std::int64_t> offsets);
 
-/// The length of the sequence between two offsets.
+/// The length of sequence s.
 inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t s) {
     return static_cast<std::size_t>(offsets[s + 1] - offsets[s]);
 }
@@ -63,8 +64,8 @@ inline std::size_t length_at(std::span<std::int64_t const> offsets, std::size_t 
 /// The length of the longest of the sequences [begin, end).
 std::size_t longest_of(std::span<std::int64_t const> offsets, std::size_t begin, std::size_t end);
 
-/// Calls f(begin, end) on ranges of sequences that together are all of them, each range of some ten thousand elements. Rows of no
-/// elements are no work.
+/// Calls f(begin, end) on ranges that partition the sequences, of about 2^15 elements each; small inputs run serially.
+/// Does nothing if width is 0, except that it validates exec.threads.
 template <class F>
 void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t width, F const& f) {
     std::size_t const n = offsets.size() - 1;
@@ -74,26 +75,27 @@ void for_sequences(Cpu exec, std::span<std::int64_t const> offsets, std::size_t 
     parallel_for(exec, n, serial ? n : n / (elements >> 15), f);
 }
 
-/// Copies `size` elements `times` times, one copy after the other.
+/// Writes `times` consecutive copies of `size` elements.
 template <class T>
 void repeat(T const* from, std::size_t size, std::size_t times, T* to) {
     for (std::size_t i = 0; i < times; ++i) to = std::copy_n(from, size, to);
 }
 
-/// Is it neither less nor greater?
+/// True if x is neither less nor greater than y: equal or unordered.
 ROWAN_NO_EXEC_CHECK
 template <class V>
 ROWAN_HD bool beside(V const& x, V const& y) {
     return !(x < y) && !(x > y);
 }
 
-/// Is it neither less nor greater than two different numbers?
+/// True if x is NaN: neither less nor greater than two different numbers.
 template <class V>
 ROWAN_HD bool unordered(V const& x) {
     return beside(x, constant<V>(0)) && beside(x, constant<V>(1));
 }
 
-/// Is x more extreme than all before it, of which `best` is? Not if it is equal; the first NaN is more extreme than any number.
+/// True if x replaces `best`, the extremum of all elements before it: it is more extreme, or the first NaN. Ties keep
+/// `best`.
 template <bool greatest>
 struct more_extreme {
     ROWAN_NO_EXEC_CHECK
@@ -121,7 +123,7 @@ struct more_extreme {
     }
 };
 
-/// The extremum of each column of n > 0 rows.
+/// Writes the extremum of each column of n > 0 rows to `best`.
 template <bool greatest, class S, class T>
 void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
     copy_lanes<S>(width, rows, best);
@@ -131,7 +133,8 @@ void column_extremes(T const* rows, std::size_t n, std::size_t width, S* best) {
     }
 }
 
-/// The rows of one sequence after another, to be computed and then summed per column in the order that rowan promises.
+/// Scratch memory for the computed rows of one sequence at a time, and their sum per column in input order and blocks
+/// of 64.
 template <class S>
 class ScratchRows {
 public:

@@ -1,4 +1,4 @@
-// rowan/sequence/detail/slot_kind.hpp: what the slots of a TensorArray have in common.
+// rowan/sequence/detail/slot_kind.hpp: SlotKind, the properties that all slots of a TensorArray share.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -12,11 +12,11 @@ namespace rowan::inline v0::detail {
 /// Rank, trailing dims and number of levels, fixed by the first write.
 template <class T>
 struct SlotKind {
-    typename Tensor<T>::shape_type shape{};  // its first dim may vary
+    typename Tensor<T>::shape_type shape{};  // the first dim may vary
     std::size_t levels = 0;
     bool known = false;
 
-    /// errors   ShapeError if `value` is of another kind
+    /// Throws ShapeError if `value` differs in rank, trailing dims or number of levels.
     template <class D>
     void check(LoDTensor<T, D> const& value) const {
         if (!known) return;

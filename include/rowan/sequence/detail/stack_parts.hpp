@@ -1,4 +1,4 @@
-// rowan/sequence/detail/stack_parts.hpp: tensors put side by side along a new dim, a tensor cut along one, and its parts summed.
+// rowan/sequence/detail/stack_parts.hpp: stack_parts, unstack_parts and sum_parts, for parts of one shape along a dim.
 #pragma once
 
 #include <rowan/core/detail/checked.hpp>
@@ -19,7 +19,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// How a device puts n parts of `outer` times `inner` elements side by side, and cuts them.
+/// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
 template <class D>
 struct Stacking;
 
@@ -40,7 +40,7 @@ struct Stacking<Cpu> {
             [=](std::size_t r) { return to + r * inner; });
     }
 
-    /// Sum i is that of the rows at positions[begins[i]] … positions[begins[i + 1] - 1].
+    /// Row i of `to` is the sum of rows positions[begins[i]] … positions[begins[i + 1] - 1].
     template <class T>
     static void sum(Cpu exec, T const* rows, std::size_t width, std::vector<std::int64_t> const& begins,
                     std::vector<std::int64_t> const& positions, T* to) {
@@ -59,7 +59,7 @@ struct Stacking<Cpu> {
     }
 };
 
-/// Parts of one shape, part i being at data[i], along a new dim `axis`.
+/// Stacks parts of one shape along a new dim `axis`. Part i is at data[i].
 template <class T, class D>
 Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typename Tensor<T, D>::shape_type shape,
                          std::size_t axis) {
@@ -73,7 +73,7 @@ Tensor<T, D> stack_parts(D const& exec, std::vector<T const*> const& data, typen
     return all;
 }
 
-/// The parts of a tensor along dim `axis`, one after the other: [n, elements of a part].
+/// Splits a tensor along dim `axis` into contiguous parts: [n, elements of a part].
 template <class T, class D>
 Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_t axis) {
     auto const& shape = tensor.shape();
@@ -86,12 +86,12 @@ Tensor<T, D> unstack_parts(D const& exec, Tensor<T, D> const& tensor, std::size_
     return parts;
 }
 
-/// The sums of the parts of a tensor along its first dim, part k going to sum indices[k] of n, in their order and blocks of 64. Sums of
-/// nothing are zeros: [n, elements of a part].
+/// Sums the parts of a tensor along its first dim: row i of the result [n, elements of a part] is the sum of all parts
+/// k with indices[k] == i, in input order and blocks of 64, or zeros if there are none.
 template <class T, class D>
 Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& indices, std::size_t n) {
     checked_size("size", std::array{n + 1}, sizeof(std::int64_t));
-    std::vector<std::int64_t> ends(n + 1);  // where the parts of each sum begin, and then where they end
+    std::vector<std::int64_t> ends(n + 1);  // the start of the parts of each sum; the loop below advances it to the end
     for (std::size_t k = 0; k < indices.size(); ++k) ++ends[static_cast<std::size_t>(indices[k]) + 1];
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
     std::vector<std::int64_t> const begins = ends;

@@ -1,4 +1,4 @@
-// rowan/sequence/detail/step_rows.hpp: the rows and lower levels of the steps of an unpacked batch, in one block each.
+// rowan/sequence/detail/step_rows.hpp: unpack_rows, which copies the rows of all steps of a batch to one block.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -17,8 +17,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Where the elements of a level lie in the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1)) of level l,
-/// and for l == levels the rows.
+/// Maps the elements of a level to the levels below it: element e covers the sequences [begin(l, e), begin(l, e + 1))
+/// of level l, or rows if l is the number of levels.
 class Elements {
 public:
     Elements(Lod const& lod, std::size_t level) : lod_(lod), level_(level) {}
@@ -34,27 +34,28 @@ private:
     std::size_t level_;
 };
 
-/// How the steps of a batch lie in one block of rows: where each begins, and its levels.
+/// The layout of the steps of a batch in one contiguous block of rows: row offsets and levels of each step.
 struct StepLayout {
-    std::vector<std::int64_t> rows;  // where each step's rows begin, and the end
+    std::vector<std::int64_t> rows;  // the first row of each step, and the total
 
     struct Level {
-        std::vector<std::int64_t> offsets;  // those of every step, each from 0 on
-        std::vector<std::int64_t> begin;    // where each step's begin, and the end
+        std::vector<std::int64_t> offsets;  // those of all steps, concatenated; each step's start at 0
+        std::vector<std::int64_t> begin;    // the start of each step's offsets, and the total
     };
     std::vector<Level> levels;
 
-    std::optional<StepOrigin> origin;  // of steps that were cut by a map
+    std::optional<StepOrigin> origin;  // only for steps that were unpacked with a map
 
     static Lod lod(std::shared_ptr<StepLayout const> const& layout, std::size_t t);
 };
 
-/// Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences of the level below `level`.
+/// Fills the layout and row_starts. Step t has elements [starts[t], starts[t + 1]) of `elements`, which are sequences
+/// of level + 1.
 void lay_out(StepLayout& layout, Lod const& lod, std::size_t level, std::span<std::int64_t const> starts,
              std::span<std::int64_t const> elements, std::vector<std::int64_t>& row_starts);
 
-/// The layout of the steps of a batch. `row_starts` gets where the rows of each packed element begin, and `elements` what the map's are,
-/// unless an element is one row.
+/// Returns the layout of the steps of a batch. Unless an element is one row, sets `row_starts` to the row offsets of
+/// the packed elements and `elements` to those of the map.
 template <class D>
 std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& map,
                                               std::vector<std::int64_t>& row_starts, Tensor<std::int64_t>& elements) {
@@ -71,7 +72,7 @@ std::shared_ptr<StepLayout const> make_layout(Lod const& lod, StepMap<D> const& 
     return layout;
 }
 
-/// The rows of the steps of a batch in one block, which becomes `packed`, and their layout.
+/// Copies the rows of all steps to one block, `packed`, and returns their layout.
 template <class T, class D>
 std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> const& input, StepMap<D> const& map,
                                               Tensor<T, D>& packed) {

@@ -1,4 +1,4 @@
-// rowan/sparse/detail/optimizer.hpp: what the built-in optimizers share: their formulas as rules, and their checks.
+// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// What an optimizer on D takes as a gradient.
+/// Whether `G` is a gradient type of optimizers on `D`.
 template <class G, class D>
 inline constexpr bool is_gradient_on = false;
 template <class T, class D>
@@ -23,7 +23,7 @@ inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
 template <class G, class D>
 concept gradient_on = is_gradient_on<G, D>;
 
-/// An element-wise formula as a rule of update_rows.
+/// An element-wise formula as a rule for update_rows.
 template <class Formula>
 struct LaneRule {
     Formula formula;
@@ -43,7 +43,7 @@ struct LaneRule {
 template <class Formula>
 inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
 
-/// Element-wise optimizers keep their state in tensors of the parameter's shape.
+/// Checks that a state has the shape of the parameter.
 template <class P, class S, class D>
 void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
     if (state.shape() != param.shape()) {
@@ -61,7 +61,7 @@ constexpr void check_types() {
                   "converts to each");
 }
 
-/// A number that stays finite in the type that tables of `P...` are computed in.
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
 template <class... P>
 void check_setting(char const* field, double value) {
     check_finite(field, value);
@@ -72,7 +72,7 @@ void check_setting(char const* field, double value) {
     }
 }
 
-/// A rate of decay, in [0, 1).
+/// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
 }

@@ -1,4 +1,4 @@
-// rowan/sparse/detail/owned_rows.hpp: rows of a source applied to a table in input order, every row of the table by one thread.
+// rowan/sparse/detail/owned_rows.hpp: for_each_owned, applies source rows to table rows in input order.
 #pragma once
 
 #include <rowan/core/detail/storage.hpp>
@@ -18,13 +18,13 @@
 
 namespace rowan::inline v0::detail {
 
-/// A source row and the table row that it goes to.
+/// A source row and the table row to which it is applied.
 struct RowPair {
     std::size_t position;
     std::size_t row;
 };
 
-/// What is to be done: apply(n, from, to) for stretches of a row of the source and of a row of the table.
+/// The work: apply(n, from, to) for n consecutive elements of a source row and of a table row.
 template <class T, class U, class Apply>
 struct RowJob {
     U const* src;
@@ -36,7 +36,8 @@ struct RowJob {
 
     std::size_t lines() const { return (width + per_line - 1) / per_line; }
 
-    /// Does pair(begin) … pair(end - 1), in that order, for group g of `groups` of columns, which are whole cache lines.
+    /// Applies pair(begin) … pair(end - 1), in this order, to column group g of `groups`. A group consists of whole
+    /// cache lines.
     template <class Pair>
     void run(std::size_t g, std::size_t groups, std::size_t begin, std::size_t end, Pair const& pair) const {
         std::size_t const column = lines() * g / groups * per_line;
@@ -57,11 +58,11 @@ struct RowJob {
     }
 };
 
-/// How the lookups of a table are put into buckets: 8 KiB of the table that lie together belong to one bucket.
+/// The assignment of a table's rows to buckets. The table is divided into parts of 8 KiB; a part belongs to one bucket.
 struct TableParts {
-    unsigned part_bits;    // rows of a part
-    unsigned bucket_bits;  // buckets, to which the parts go in turns
-    unsigned chunk_bits;   // lookups at a time; the place in a chunk and a row together fit 64 bits
+    unsigned part_bits;    // log2 of the rows per part
+    unsigned bucket_bits;  // log2 of the number of buckets; parts are assigned to them in turn
+    unsigned chunk_bits;   // log2 of the lookups per chunk; a position in a chunk and a row fit 64 bits
 
     TableParts(std::size_t rows, std::size_t row_bytes) {
         auto const row_bits = static_cast<unsigned>(std::bit_width(rows - 1));
@@ -79,8 +80,9 @@ struct TableParts {
     }
 };
 
-/// Does a job for all lookups: first puts them into buckets, each in input order. A thread takes whole buckets, so that no two meet, and
-/// finds the rows of a bucket close together in memory. What is too popular for one thread is shared by columns.
+/// Runs a job for all lookups, which are first partitioned into buckets, each in input order. A thread processes whole
+/// buckets, so that no two threads write the same row, and the rows of a bucket are close together in memory. Buckets
+/// with too many lookups for one thread are divided by columns.
 template <class Job, class List>
 void run_by_parts(int threads, Job const& job, List list, TableParts const& parts) {
     std::size_t const chunk = std::min(list.size(), std::size_t{1} << parts.chunk_bits);
@@ -105,7 +107,7 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
             for (std::size_t k = next++; k < shares; k = next++) {
                 std::size_t const first = buckets.share(k, shares);
                 std::size_t last = buckets.share(k + 1, shares);
-                // a popular bucket, being longer than two shares, is the last of its own
+                // a popular bucket is longer than two shares, so it is the last of its share
                 if (last > first && starts[last] - starts[last - 1] > popular) --last;
                 job.run(0, 1, starts[first], starts[last], pair);
             }
@@ -121,9 +123,10 @@ void run_by_parts(int threads, Job const& job, List list, TableParts const& part
     }
 }
 
-/// Calls apply(n, from, to) with stretches of source row i and of table row ids[i], for all i and so that together they cover the rows;
-/// calls for one element of the table come in input order, and no two threads meet. Where every thread gets 256 bytes of a row, threads
-/// share the columns: that needs no search, and no row can be too popular. Narrower rows are done by parts.
+/// Calls apply(n, from, to) for n consecutive elements of source row i and of table row ids[i], such that the calls
+/// cover all rows i. The calls for an element of the table are in input order and on one thread at a time. If each
+/// thread gets at least 256 bytes of a row, the columns are divided among the threads, which needs no partition and
+/// balances any distribution of ids. Narrower rows are handled by run_by_parts.
 template <class T, class U, class Apply>
 void for_each_owned(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Apply const& apply) {
     int const threads = threads_for(exec, src.size());

@@ -1,4 +1,4 @@
-// rowan/sparse/detail/radix_sort.hpp: a stable parallel sort of integers by some of their bits.
+// rowan/sparse/detail/radix_sort.hpp: radix_sort, a stable parallel sort by integer keys.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -12,9 +12,9 @@
 
 namespace rowan::inline v0::detail {
 
-/// The passes of a sort by `bits` bits, and the bits of the digit of each.
+/// The number of passes of a sort by `key_bits` bits, and the bits per digit.
 struct Digits {
-    static constexpr unsigned most = 12;  // the counters of one pass stay in the first cache
+    static constexpr unsigned most = 12;  // the counters of one pass fit the L1 cache
 
     unsigned passes;
     unsigned bits;
@@ -24,8 +24,8 @@ struct Digits {
     std::size_t count() const { return std::size_t{1} << bits; }
 };
 
-/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each value of a digit.
-/// Returns where the sorted entries are: `from` after an even number of passes, else `to`.
+/// Sorts n entries on one thread, least significant digit first; `next` has a counter for each digit value.
+/// Returns the array with the sorted entries: `from` after an even number of passes, else `to`.
 template <class Entry, class Key>
 Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key const& key, std::size_t* next) {
     for (unsigned pass = 0; pass < digits.passes; ++pass) {
@@ -34,7 +34,7 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
         };
         std::fill_n(next, digits.count(), std::size_t{0});
         for (std::size_t i = 0; i < n; ++i) ++next[digit(from[i])];
-        if (n != 0 && next[digit(*from)] == n) {  // many lookups of one row
+        if (n != 0 && next[digit(*from)] == n) {  // all have the same digit, e.g. many lookups of one row
             std::swap(from, to);
             std::copy_n(to, n, from);
             continue;
@@ -47,7 +47,7 @@ Entry* sort_digits(Digits digits, std::size_t n, Entry* from, Entry* to, Key con
     return from;
 }
 
-/// The keys that begin the shares of `threads` threads, but for the first: quantiles of keys taken here and there.
+/// The first keys of the key ranges of all threads except the first: quantiles of evenly spaced samples.
 template <class Key>
 Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& key) {
     std::size_t const samples = std::min(n, 64 * threads);
@@ -59,10 +59,10 @@ Buffer<std::uint64_t> splitters(std::size_t threads, std::size_t n, Key const& k
     return first;
 }
 
-/// Sorts `n` entries by the low `bits` bits of key(entry), which has no others. Entry i is `make(i)`; the arrays `a` and `b` need no
-/// contents. Returns where the sorted entries are: a or b.
-/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several threads first hand
-///          each other the entries by ranges of keys, then sort what they got: data goes from core to core only once.
+/// Stable sort of the entries make(0) … make(n - 1) by key(entry), which is less than 2^bits. The arrays `a` and `b`
+/// have room for n entries and may be uninitialised. Returns the array with the sorted entries, a or b.
+/// cost     (bits / 12, rounded up) passes over the entries, each reading them twice and writing them once. Several
+///          threads first partition the entries by key range, then each sorts its range: data moves between cores once.
 template <class Entry, class Key, class Make>
 Entry* radix_sort(int threads, std::size_t n, unsigned bits, Entry* a, Entry* b, Key const& key, Make const& make) {
     if (bits == 0 || n == 0) threads = 1;

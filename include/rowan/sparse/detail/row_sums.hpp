@@ -1,4 +1,4 @@
-// rowan/sparse/detail/row_sums.hpp: the sums of duplicates, one row at a time, in parallel over rows.
+// rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -13,16 +13,16 @@
 
 namespace rowan::inline v0::detail {
 
-/// Work for one thread at a time: a range of rows, and the rows so often repeated that all threads sum them together.
+/// The division of work: ranges of rows for one thread each, and heavy rows, which all threads sum together.
 struct Shares {
-    Buffer<std::size_t> first;  // share k is the rows [first[k], first[k + 1]) of the plan
+    Buffer<std::size_t> first;  // share k: rows [first[k], first[k + 1]) of the plan
     Buffer<std::size_t> heavy;  // rows with more than heavy_from contributions
     std::size_t heavy_from;
 
     Shares(RowPlan<> const& plan, std::size_t threads);
 };
 
-/// The sums of a value's rows by a plan. All memory is allocated here, so that a run cannot fail halfway.
+/// The sums of a value's rows by a plan. The constructor allocates all memory, so that a run cannot fail halfway.
 template <class T>
 class RowSums {
 public:
@@ -37,8 +37,8 @@ public:
         std::iota(group_order_.begin(), group_order_.end(), std::int64_t{0});
     }
 
-    /// Calls f(k, sum) once for every row plan.rows()[k], `sum` pointing to its summed elements, on several threads;
-    /// `prefetch(k)` asks for what f(k) will touch.
+    /// Calls f(k, sum) once for each row plan.rows()[k], on several threads; `sum` points to the elements of the row's
+    /// sum. prefetch(k) prefetches the memory that f(k) will access.
     template <class Prefetch, class F>
     void run(Prefetch const& prefetch, F const& f) {
         std::atomic<std::size_t> next{0};
@@ -58,7 +58,7 @@ public:
 
 private:
     static constexpr std::size_t group =
-        block_size * block_size;  // contributions to a heavy row that one thread sums at a time
+        block_size * block_size;  // contributions to a heavy row per unit of work of a thread
 
     std::size_t begin(std::size_t k) const { return static_cast<std::size_t>(plan_.offsets()[k]); }
     std::size_t length(std::size_t k) const { return begin(k + 1) - begin(k); }

@@ -6,19 +6,19 @@
 
 namespace rowan::inline v0 {
 
-/// A copy in the memory of a device, enqueued: what is copied may be changed when the call returns.
+/// Copies a tensor to device memory asynchronously; the source may be modified once the call has returned.
 /// shapes   x [...] -> [...]
-/// errors   CudaError or std::bad_alloc where there is not as much memory
+/// errors   CudaError or std::bad_alloc if memory is insufficient
 /// cost     one copy of the elements
 template <detail::thrust_device D, class T>
 Tensor<T, D> to_device(D const& exec, Tensor<T> const& x) {
     return Tensor<T, D>(exec, x);
 }
 
-/// A copy in the memory of the host.
+/// Copies a tensor to host memory.
 /// shapes   x [...] -> [...]
-/// errors   those of synchronize(exec): an IndexError of a call before it, a CudaError
-/// cost     one copy of the elements; waits for what was enqueued before it on `exec`, or on the stream that x was made on
+/// errors   IndexError of an earlier call or CudaError, as synchronize(exec)
+/// cost     one copy of the elements; waits for the work enqueued before on `exec`, or on the stream of x
 template <detail::thrust_device D, class T>
 Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
     auto host = Tensor<T>::from_shape(x.shape());
@@ -32,7 +32,7 @@ Tensor<T> to_host(Tensor<T, D> const& x) {
     return to_host(x.device(), x);
 }
 
-/// Of what is there already, an alias: so that a program is written once for the processor and for devices.
+/// Returns an alias of a tensor that is in host memory already, so that one program works for the host and for devices.
 /// shapes   x [...] -> [...]
 /// errors   none
 /// cost     O(1)
@@ -41,7 +41,7 @@ Tensor<T> to_host(Tensor<T> const& x) {
     return x.share();
 }
 
-/// to_device<Cuda>(x): on the device's default stream.
+/// Copies to a device on its default stream: `to_device<Cuda>(x)`.
 /// errors   as above
 /// cost     as above
 template <detail::thrust_device D, class X>

@@ -1,4 +1,4 @@
-// rowan/thrust/core/device.hpp: ThrustDevice<System>, what Thrust runs rowan's algorithms on.
+// rowan/thrust/core/device.hpp: ThrustDevice<System>, a device on which Thrust runs rowan's algorithms.
 #pragma once
 
 #include <rowan/core/device.hpp>
@@ -9,22 +9,23 @@
 
 namespace rowan::inline v0 {
 
-/// One of Thrust's systems: where values live and where a call runs. `Cuda`, in rowan/thrust/cuda.hpp, is the one on a GPU and has a
-/// stream; `ThrustDevice<thrust::omp::tag>` and those of cpp and tbb compute the same bits in the memory of the host.
+/// A Thrust system: where values are stored and where a call runs. `Cuda`, in rowan/thrust/cuda.hpp, is a GPU with a
+/// stream. `ThrustDevice<thrust::omp::tag>` and those of cpp and tbb run the same code in host memory.
 ///
-/// Calls are enqueued and not waited for, but those whose result's size depends on the data, which wait once. What can be known at once,
-/// such as shapes, is refused at once. Ids in the device's memory are looked at there: the error of a bad one is thrown by the next
-/// synchronize(exec) or copy to the host. What was enqueued after such a call changes nothing that was there before, as if the call had
-/// thrown, until then; what it should have made is of no use and to be thrown away. A stream is one host thread's at a time, and a call
-/// without an execution runs on the default stream.
+/// Calls are asynchronous unless the host needs a value or a data-dependent size; such a call synchronizes once. Errors
+/// that the host can detect, such as mismatched shapes, are thrown immediately. Ids in device memory are checked on the
+/// device: the next synchronize(exec) or copy to the host throws the IndexError of a bad id. Until then, the failed
+/// call and those enqueued after it leave existing tensors unchanged, as if the call had thrown; tensors that they
+/// return have unspecified contents and must be discarded. Only one host thread at a time may use a stream. A call
+/// without an execution argument runs on the default stream unless documented otherwise.
 template <class System>
 struct ThrustDevice {
-    /// How Thrust is told.
+    /// The execution policy for Thrust.
     friend System thrust_policy(ThrustDevice const&) { return {}; }
     friend bool operator==(ThrustDevice const&, ThrustDevice const&) = default;
 };
 
-/// Every ThrustDevice is one.
+/// ThrustDevice is a device.
 template <class System>
 inline constexpr bool is_device<ThrustDevice<System>> = true;
 

@@ -1,4 +1,4 @@
-// rowan/thrust/core/ids.hpp: Ids<ThrustDevice<System>>, row numbers in the memory of a device or of the host.
+// rowan/thrust/core/ids.hpp: Ids<ThrustDevice<System>>, row numbers in device or host memory.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -15,24 +15,25 @@
 
 namespace rowan::inline v0 {
 
-/// A read-only view of row numbers of any shape, int32 or int64: a Tensor of the device, or what Ids of the host take, which is copied
-/// to the device by the call that is given it. Bad ids of the host are refused at once.
-/// requires   as a parameter only: it refers to the caller's memory, for a braced list to the end of the expression
+/// A read-only view of row numbers of any shape, int32 or int64: a Tensor in device memory, or anything that host Ids
+/// accept. A call copies host ids to the device, and throws immediately if one is bad.
+/// requires   use as a function parameter only: it refers to the caller's memory; a braced list lives until the end of
+///            the expression
 template <class System>
 class Ids<ThrustDevice<System>> {
 public:
     using Device = ThrustDevice<System>;
     using shape_type = Ids<Cpu>::shape_type;
 
-    Ids() = default;  ///< none
-    /// `{2, 0, 2}`, which lie on the host until a call copies them.
+    Ids() = default;  ///< no ids
+    /// `{2, 0, 2}`: ids in host memory until a call copies them.
     Ids(std::initializer_list<std::int64_t> ids) : host_(ids) {}
     template <id_type I>
     Ids(Tensor<I, Cpu> const& ids) : host_(ids) {}
     template <std::ranges::contiguous_range R>
     requires std::constructible_from<Ids<Cpu>, R const&> Ids(R const& ids) : host_(ids) {}
 
-    /// Ids of the tensor's shape, in the memory of the device.
+    /// Ids in device memory, with the shape of the tensor.
     /// errors   none
     /// cost     O(1)
     template <id_type I>
@@ -45,14 +46,14 @@ public:
     }
 
     std::size_t size() const noexcept { return on_device_ ? size_ : host_.size(); }
-    /// Flat, but for a tensor's.
+    /// The shape of the tensor, or [size()] for other sources.
     shape_type const& shape() const noexcept { return on_device_ ? shape_ : host_.shape(); }
 
-    /// The ids where they are in the memory of the host, else none.
+    /// The ids if they are in host memory, otherwise none.
     Ids<Cpu> const& host() const noexcept { return host_; }
-    bool on_device() const noexcept { return on_device_; }  ///< in the device's memory, or in the host's?
+    bool on_device() const noexcept { return on_device_; }  ///< whether the ids are in device memory
 
-    /// Calls f with a pointer to the ids in the memory of the device, int32 or int64.
+    /// Calls f with a pointer to the ids in device memory, int32 or int64; a null pointer for host ids.
     /// errors   what f throws
     /// cost     that of f
     template <class F>
@@ -61,7 +62,7 @@ public:
         return f(wide_);
     }
 
-    /// Where the ids lie, to see whether a call would write over them.
+    /// The memory of the ids, to check whether an output overlaps it.
     /// errors   none
     /// cost     O(1)
     std::span<std::byte const> bytes() const {
@@ -80,7 +81,7 @@ private:
 
 namespace detail {
 
-/// Looks at ids[k].
+/// Checks ids[k].
 template <class I>
 struct LookAtId {
     IdCheck check;
@@ -88,7 +89,7 @@ struct LookAtId {
     ROWAN_HD void operator()(std::size_t k) const { check(k, ids[k]); }
 };
 
-/// Ids in the memory of the device. Those of the host were checked and copied there; the others are for `check` to look at.
+/// Ids in device memory. Host ids are checked and copied there; device ids must be checked with `check`.
 template <class System>
 class DeviceIds {
 public:
@@ -113,7 +114,7 @@ public:
     DeviceIds(DeviceIds const&) = delete;
     DeviceIds& operator=(DeviceIds const&) = delete;
 
-    /// Calls f with a pointer to them.
+    /// Calls f with a pointer to the ids unless there are none.
     template <class F>
     void visit(F&& f) const {
         if (ids_.size() != 0) ids_.visit(f);
@@ -124,7 +125,7 @@ public:
     IdCheck const check;
 
 private:
-    // A table without rows has no place to write to, not even by a call that has failed.
+    // A table without rows has no row that could replace a bad id, so every id throws immediately.
     void refuse_all(Device const& exec) const {
         visit([&]<class I>(I const* list) { launch_always(exec, size(), LookAtId<I>{check, list}); });
         if (size() != 0) synchronize(exec);
@@ -144,15 +145,15 @@ private:
     bool copied_ = false;
 };
 
-/// Has ids looked at before anything is written.
+/// Checks ids that are not checked yet, before anything is written.
 template <class System>
 void check_on_device(ThrustDevice<System> const& exec, DeviceIds<System> const& ids) {
     if (ids.checked()) return;
     ids.visit([&]<class I>(I const* list) { launch_always(exec, ids.size(), LookAtId<I>{ids.check, list}); });
 }
 
-/// to[k] = ids[k], or 0 where that is bad: whoever uses a container of rows on another stream, which does not know of the error, stays
-/// within the table.
+/// to[k] = ids[k], or 0 for a bad id: the rows stay within the table even if another stream, which does not see the
+/// error, uses them.
 template <class I>
 struct CopyId {
     IdCheck check;

@@ -1,4 +1,4 @@
-// rowan/thrust/core/tensor.hpp: Tensor<T, ThrustDevice<System>>, a row-major array in the memory of a device.
+// rowan/thrust/core/tensor.hpp: Tensor<T, ThrustDevice<System>>, a row-major array in device memory.
 #pragma once
 
 #include <rowan/core/tensor.hpp>
@@ -24,10 +24,10 @@ struct FillWith {
 
 }  // namespace detail
 
-/// A row-major array of `T` in the memory of a device. What a tensor of the host says of shapes, copies and aliases holds here too; its
-/// elements are reached through to_host and to_device. Memory comes from a pool, is not initialised, and goes back in the order of
-/// the stream that the tensor was made on: who uses a tensor on another stream keeps it until that one is done, and the stream itself
-/// outlives what was made on it.
+/// A row-major array of `T` in device memory. Shapes, copies and aliases behave as for a host Tensor; elements are
+/// accessed through to_host and to_device. Memory comes from a pool, is uninitialised, and is freed in the order of the
+/// stream on which the tensor was made. A tensor used on another stream must be kept alive until that use has finished,
+/// and a stream must outlive the tensors made on it.
 template <class T, class System>
 class Tensor<T, ThrustDevice<System>> {
     static_assert(detail::is_element<T>(), "rowan::Tensor<T>: specialize rowan::dtype<T> for this element type");
@@ -38,24 +38,24 @@ public:
     using shape_type = typename Tensor<T, Cpu>::shape_type;
     static constexpr std::size_t max_rank = Tensor<T, Cpu>::max_rank;  ///< as on the host
 
-    Tensor() : shape_{0} {}  ///< the shape [0]
+    Tensor() : shape_{0} {}  ///< shape [0]
 
     /// `{{1, 2}, {3, 4}}`, as on the host, copied to the device.
     /// errors   as on the host; as from_shape
     /// cost     as on the host, and one copy of the elements
     Tensor(std::initializer_list<detail::Nested<T>> list) : Tensor(Device{}, Tensor<T, Cpu>(list)) {}
 
-    /// A copy of a tensor of the host.
+    /// Copies a host tensor.
     /// errors   as from_shape
     /// cost     one copy of the elements
     Tensor(Device const& exec, Tensor<T, Cpu> const& host) : Tensor(from_shape(exec, host.shape())) {
         if (size() != 0) detail::ThrustSystem<System>::from_host(exec, data(), host.data(), size() * sizeof(T));
     }
 
-    /// A tensor of this shape whose elements are not initialised; no dims: one element, rank 0.
-    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; CudaError or std::bad_alloc
-    ///          where there is not as much memory
-    /// cost     one block of the pool, enqueued; the elements are not touched
+    /// A tensor of this shape with uninitialised elements. An empty shape has rank 0 and one element.
+    /// errors   ShapeError if the size in bytes does not fit 63 bits or there are more than max_rank dims; CudaError or
+    ///          std::bad_alloc if memory is insufficient
+    /// cost     one asynchronous allocation from the pool; the elements are not touched
     static Tensor from_shape(shape_type const& shape) { return from_shape(Device{}, shape); }
     static Tensor from_shape(Device const& exec, shape_type const& shape) {
         check_rank(shape.size());
@@ -64,9 +64,9 @@ public:
         t.shape_ = shape;
         return t;
     }
-    /// A tensor of this shape, every element `value`.
+    /// A tensor of this shape, filled with `value`.
     /// errors   as from_shape
-    /// cost     one write of the elements, enqueued
+    /// cost     one asynchronous write of the elements
     static Tensor full(shape_type const& shape, T value) { return full(Device{}, shape, value); }
     static Tensor full(Device const& exec, shape_type const& shape, T value) {
         Tensor t = from_shape(exec, shape);
@@ -89,30 +89,30 @@ public:
     }
     ~Tensor() = default;
 
-    shape_type const& shape() const noexcept { return shape_; }  ///< its dims
+    shape_type const& shape() const noexcept { return shape_; }  ///< the dims
     std::size_t shape(std::size_t i) const { return shape_[i]; }
-    std::size_t dimension() const noexcept { return shape_.size(); }  ///< its rank
+    std::size_t dimension() const noexcept { return shape_.size(); }  ///< the rank
     std::size_t size() const noexcept { return data_.size(); }
     /// Elements per row: the product of all dims but the first.
     std::size_t row_size() const noexcept { return detail::product_from(shape_, 1); }
 
-    /// Points into the memory of the device.
+    /// A pointer to device memory.
     T* data() noexcept { return data_.data(); }
     T const* data() const noexcept { return data_.data(); }
 
-    /// The device, and stream, that the tensor was made on.
+    /// The device and stream on which the tensor was made.
     Device const& device() const noexcept { return data_.device(); }
 
-    /// May a call on `exec` use the tensor?
-    /// errors   CudaError if the stream, or the tensor, is another GPU's than the current one
-    /// cost     some questions to CUDA, none for other systems
+    /// Throws unless a call on `exec` may use the tensor.
+    /// errors   CudaError if the stream or the tensor belongs to another GPU than the current one
+    /// cost     a few CUDA queries; none for other systems
     void check(Device const& exec) const {
         if (size() == 0) return;
         detail::ThrustSystem<System>::check(exec);
         detail::ThrustSystem<System>::check_place(data_.place());
     }
 
-    /// An alias: the same elements. Constness is not inherited, as with std::span.
+    /// An alias of all elements. Constness is not inherited, as with std::span.
     Tensor share() const { return alias(0, size(), shape_); }
 
     /// An alias of rows [begin, end).

@@ -1,4 +1,4 @@
-// rowan/thrust/detail/copy_rows.hpp: rows copied from anywhere to anywhere in the memory of a device.
+// rowan/thrust/detail/copy_rows.hpp: copy_device_rows, which gathers and scatters rows in device memory.
 #pragma once
 
 #include <rowan/thrust/core/detail/system.hpp>
@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The largest of 16, 8, 4, 2 and 1 that divides all these numbers.
+/// The largest of 16, 8, 4, 2 and 1 that divides all three numbers.
 inline std::size_t common_word(std::size_t a, std::size_t b, std::size_t c) {
     std::size_t const bits = a | b | c | 16;
     return bits & (~bits + 1);
@@ -20,7 +20,7 @@ struct alignas(bytes) Word {
     unsigned char x[bytes];
 };
 
-/// Copies a word of row i = k / words, from row `source(i)` to row `target(i)`; a source of -1 has nothing to copy.
+/// Copies one word of row source(i) to row target(i), where i = k / words. A source of -1 is skipped.
 template <class W, class Source, class Target>
 struct CopyWord {
     W const* from;
@@ -50,7 +50,7 @@ struct RowAt {
     ROWAN_HD std::int64_t operator()(std::size_t i) const { return ids[i]; }
 };
 
-/// Calls f.operator()<W>() for the widest word in which `bytes` bytes at the addresses p can be moved.
+/// Calls f.operator()<W>() with the widest word that divides `bytes` and to which the addresses p and q are aligned.
 template <class F>
 void with_word(std::size_t bytes, void const* p, void const* q, F const& f) {
     switch (common_word(bytes, reinterpret_cast<std::uintptr_t>(p), reinterpret_cast<std::uintptr_t>(q))) {
@@ -67,8 +67,8 @@ void with_word(std::size_t bytes, void const* p, void const* q, F const& f) {
     }
 }
 
-/// Copies n rows of `bytes` bytes: row source(i) of `from` to row target(i) of `to`. Both functions are called on the device. With `always`
-/// also after a call that has failed: into memory that nobody has seen yet.
+/// Copies n rows of `bytes` bytes: row source(i) of `from` to row target(i) of `to`. Both functions are called on the
+/// device. With `always`, copies even if an earlier call has failed: for a `to` in new memory.
 template <thrust_device D, class Source, class Target>
 void copy_device_rows(D const& exec, std::size_t n, std::size_t bytes, void const* from, void* to, Source const& source,
                       Target const& target, bool always = false) {

@@ -1,4 +1,4 @@
-// rowan/thrust/detail/elementwise.hpp: formulas over the elements of tensors on a device.
+// rowan/thrust/detail/elementwise.hpp: element-wise formulas over tensors on a device.
 #pragma once
 
 #include <rowan/detail/elementwise.hpp>
@@ -15,7 +15,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// to[i] = map(from[i]) for N elements, in numbers of type `S`.
+/// to[i] = map(from[i]) for N elements, computed in type `S`.
 template <class S, int N, class Map, class To, class From>
 struct MapChunk {
     Map map;
@@ -30,7 +30,7 @@ struct MapChunk {
     }
 };
 
-/// to[i] = map(a[i], b[i]), likewise.
+/// to[i] = map(a[i], b[i]) for N elements, computed in type `S`.
 template <class S, int N, class Map, class To, class A, class B>
 struct ZipChunk {
     Map map;
@@ -47,7 +47,7 @@ struct ZipChunk {
     }
 };
 
-/// Which formula takes so many arrays.
+/// Selects MapChunk or ZipChunk by the number of input arrays.
 template <class S, int N, class Map, class To, class... From>
 struct zip_chunk;
 template <class S, int N, class Map, class To, class A>
@@ -59,7 +59,7 @@ struct zip_chunk<S, N, Map, To, A, B> {
     using type = ZipChunk<S, N, Map, To, A, B>;
 };
 
-/// One number at a time of a step that takes rows and columns.
+/// Calls step.at<S>(row, column) for one element.
 template <class S, class Step>
 struct StepElement {
     Step step;

@@ -1,4 +1,4 @@
-// rowan/thrust/detail/find_block.hpp: which of the blocks that lie one after the other holds a row.
+// rowan/thrust/detail/find_block.hpp: find_block, a binary search for the block that contains a row.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -8,7 +8,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// The last of n blocks that begins at or before row i; starts[0] is.
+/// Returns the last of n consecutive blocks that begins at or before row i. Requires ascending starts and starts[0] <=
+/// i.
 ROWAN_HD inline std::size_t find_block(std::int64_t const* starts, std::size_t n, std::size_t i) {
     std::size_t block = 0;
     while (n > 1) {

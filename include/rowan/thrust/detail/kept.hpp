@@ -1,4 +1,4 @@
-// rowan/thrust/detail/kept.hpp: which of many rows stay, found on a device.
+// rowan/thrust/detail/kept.hpp: kept_of, the positions that a predicate selects, found on a device.
 #pragma once
 
 #include <rowan/thrust/core/synchronize.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// 1 for what stays
+/// Writes 1 for each selected position, otherwise 0.
 template <class Keep>
 struct MarkKept {
     Keep keep;
@@ -18,7 +18,7 @@ struct MarkKept {
     ROWAN_HD void operator()(std::size_t k) const { marks[k] = keep(k) ? 1 : 0; }
 };
 
-/// Writes down what stays, given how many of those up to it do.
+/// Writes the list of selected positions, given the inclusive prefix sums of the marks.
 struct ListKept {
     std::int64_t const* counts;
     std::int64_t* kept;
@@ -27,8 +27,8 @@ struct ListKept {
     }
 };
 
-/// Those k in [0, n) for which keep(k), ascending. Waits once, for how many there are.
-/// errors   those of synchronize, also of what `keep` finds
+/// The k in [0, n) for which keep(k) is true, ascending. Synchronizes once to get their number.
+/// errors   those of synchronize, including bad ids found by `keep`
 template <class System, class Keep>
 Tensor<std::int64_t, ThrustDevice<System>> kept_of(ThrustDevice<System> const& exec, std::size_t n, Keep const& keep) {
     using Kept = Tensor<std::int64_t, ThrustDevice<System>>;
@@ -44,7 +44,7 @@ Tensor<std::int64_t, ThrustDevice<System>> kept_of(ThrustDevice<System> const& e
     return kept;
 }
 
-/// Rows positions[i] of a tensor.
+/// The rows positions[i] of a tensor.
 template <class System, class T>
 Tensor<T, ThrustDevice<System>> rows_at(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& from,
                                         Tensor<std::int64_t, ThrustDevice<System>> const& positions) {
@@ -56,7 +56,7 @@ Tensor<T, ThrustDevice<System>> rows_at(ThrustDevice<System> const& exec, Tensor
     return out;
 }
 
-/// A copy that is made on `exec`.
+/// A copy made on `exec`.
 template <class System, class T>
 Tensor<T, ThrustDevice<System>> copy_of(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& from) {
     auto out = Tensor<T, ThrustDevice<System>>::from_shape(exec, from.shape());

@@ -1,4 +1,4 @@
-// rowan/thrust/detail/lane.hpp: which elements a thread of the device works on.
+// rowan/thrust/detail/lane.hpp: how a thread of the device finds its elements.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// k / by and k % by. A division of 64-bit numbers takes as long as a read from the cache, so it is avoided.
+/// Computes k / by without a 64-bit division where possible, since that takes as long as a cache access.
 struct FastDivmod {
     std::size_t by;
     int shift;  // by == 1 << shift, or -1
@@ -24,13 +24,14 @@ struct FastDivmod {
     }
 };
 
-/// The alignment of `bytes` that are read at once: a power of two, at most 16.
+/// The alignment of `bytes` bytes that are accessed at once: the largest power of two that divides `bytes`, at most 16
+/// but at least `of_element`.
 constexpr std::size_t chunk_alignment(std::size_t bytes, std::size_t of_element) {
     std::size_t const whole = bytes & (~bytes + 1), most = whole < 16 ? whole : 16;
     return most < of_element ? of_element : most;
 }
 
-/// N elements that a thread reads and writes at once.
+/// N elements that a thread reads or writes at once.
 template <class T, int N>
 struct alignas(chunk_alignment(N * sizeof(T), alignof(T))) Chunk {
     T x[N];
@@ -40,7 +41,8 @@ struct Chunk<T, 1> {
     T x[1];
 };
 
-/// How many elements of rows of `width` elements a thread takes: 4, or 1 where rows do not begin at multiples of that.
+/// Elements per thread if in_chunks(width, pointers): the width is a multiple of it and the pointers are aligned to a
+/// Chunk. Otherwise a thread takes one element.
 inline constexpr int chunk_size = 4;
 
 template <class... T>

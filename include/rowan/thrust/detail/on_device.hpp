@@ -1,4 +1,4 @@
-// rowan/thrust/detail/on_device.hpp: numbers of the host where a device reads them, and those of a device where the host does.
+// rowan/thrust/detail/on_device.hpp: OnDevice and HostIds, copies of numbers from the host to a device and back.
 #pragma once
 
 #include <rowan/detail/on_device.hpp>
@@ -11,14 +11,14 @@
 
 namespace rowan::inline v0::detail {
 
-/// A copy, or memory of its own, which goes when what was enqueued is done.
+/// A device copy of host numbers, or new device memory; freed in stream order.
 template <class T, class System>
 class OnDevice<T, ThrustDevice<System>> {
 public:
     OnDevice(ThrustDevice<System> const& exec, std::span<T const> host) : block_(exec, host.size()) {
         if (!host.empty()) ThrustSystem<System>::from_host(exec, block_.data(), host.data(), host.size_bytes());
     }
-    /// Memory for n, not initialised.
+    /// Uninitialised memory for n elements.
     OnDevice(ThrustDevice<System> const& exec, std::size_t n) : block_(exec, n) {}
 
     T* data() const noexcept { return block_.data(); }
@@ -27,7 +27,7 @@ private:
     DeviceStorage<T, System> block_;
 };
 
-/// Those in the memory of the device are waited for.
+/// Copies device ids to the host, which synchronizes.
 template <class System>
 class HostIds<ThrustDevice<System>> {
 public:

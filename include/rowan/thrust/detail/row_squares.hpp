@@ -1,4 +1,4 @@
-// rowan/thrust/detail/row_squares.hpp: the sum of the squares of each row on a device, in the order that rowan promises.
+// rowan/thrust/detail/row_squares.hpp: sums of squares of rows on a device, in 16 interleaved parts as on the host.
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
@@ -8,19 +8,19 @@
 
 namespace rowan::inline v0::detail {
 
-/// Rows of a tensor, of which row k stands for row rows[k] of another one.
+/// Rows of a tensor: row k corresponds to row rows[k] of another tensor.
 template <class G>
 struct SomeRows {
     G const* value;
     std::size_t width;
-    std::int64_t const* rows;   // none: row k itself
-    std::int64_t const* count;  // of the rows; none: all
+    std::int64_t const* rows;   // nullptr: row k itself
+    std::int64_t const* count;  // the number of rows; nullptr: all
 
     ROWAN_HD bool has(std::size_t k) const { return count == nullptr || static_cast<std::int64_t>(k) < *count; }
     ROWAN_HD std::size_t row(std::size_t k) const { return rows == nullptr ? k : static_cast<std::size_t>(rows[k]); }
 };
 
-/// The 16 interleaved sums of the squares of a row, one thread each.
+/// Computes the 16 interleaved partial sums of squares of a row, one thread each.
 template <class G, class S>
 struct SquareParts {
     SomeRows<G> in;
@@ -35,7 +35,7 @@ struct SquareParts {
     }
 };
 
-/// The sum of 16 parts, as a binary tree, formed in their place.
+/// Adds 16 partial sums as a binary tree, in place.
 template <class S>
 ROWAN_HD S tree_sum(S* part) {
     for (int half = 8; half != 0; half /= 2) {

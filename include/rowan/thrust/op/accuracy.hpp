@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Part k % 16 of row k / 16: is the number at the label the first largest, beside every 16th number?
+/// Part k % 16 of row k / 16: whether the number at the label is the first maximum, compared with every 16th number.
 template <class T, class I>
 struct RightPart {
     T const* x;
@@ -32,7 +32,7 @@ struct RightPart {
     }
 };
 
-/// 1 if a row is right in all its parts, else 0
+/// 1 if a row is correct in all its parts, otherwise 0
 struct RightAt {
     std::uint8_t const* parts;
     ROWAN_HD std::int64_t operator()(std::size_t row) const {
@@ -47,7 +47,7 @@ struct AddCounts {
 };
 
 struct StoreShare {
-    std::int64_t const* count;  // none: 0
+    std::int64_t const* count;  // nullptr if n is 0
     std::size_t n;
     double* out;
 

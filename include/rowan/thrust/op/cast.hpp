@@ -1,4 +1,4 @@
-// rowan/thrust/op/cast.hpp: which numbers a cast on a device refuses.
+// rowan/thrust/op/cast.hpp: the range check of cast on a device.
 #pragma once
 
 #include <rowan/op/cast.hpp>
@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// i where To does not hold element i, else n.
+/// i if To cannot hold the whole part of element i, otherwise n.
 template <class To, class From>
 struct UnfitAt {
     From const* from;
@@ -27,7 +27,7 @@ struct LeastOf {
 
 template <class System>
 struct CastCheck<ThrustDevice<System>> {
-    /// errors   those of synchronize, and ValueError
+    /// errors   ValueError for the first element whose whole part To cannot hold; those of synchronize
     template <class To, class From>
     static void check(ThrustDevice<System> const& exec, std::size_t n, From const* from) {
         if (n == 0) return;

@@ -1,4 +1,4 @@
-// rowan/thrust/op/compare.hpp: what is made of truth values on a device.
+// rowan/thrust/op/compare.hpp: any on a device, which reduces truth values.
 #pragma once
 
 #include <rowan/op/compare.hpp>

@@ -1,4 +1,4 @@
-// rowan/thrust/op/matmul.hpp: products of matrices on a device whose memory is the host's. Those on Cuda stand in cublas.hpp.
+// rowan/thrust/op/matmul.hpp: matrix products on devices that use host memory. cublas.hpp has those on Cuda.
 #pragma once
 
 #include <rowan/op/matmul.hpp>

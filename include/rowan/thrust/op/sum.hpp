@@ -1,4 +1,4 @@
-// rowan/thrust/op/sum.hpp: sums of many tensors and gradients on a device.
+// rowan/thrust/op/sum.hpp: sum on a device, of many tensors or row-sparse gradients.
 #pragma once
 
 #include <rowan/op/sum.hpp>
@@ -13,7 +13,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Adds up to 8 arrays, to what `before` holds if there is such, and keeps the sum as a number or, the last time, as an element.
+/// Adds up to 8 arrays, and `before` unless it is null. Stores the total in `out`, or in `sum` (dtype<T>::sum) if out
+/// is null.
 template <class T, class S>
 struct AddSummands {
     static constexpr std::size_t most = 8;
@@ -38,7 +39,7 @@ template <class System>
 struct Summands<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
-    /// cost     one read of each; of more than 8, numbers of dtype<T>::sum lie in memory for a while
+    /// cost     one read of each tensor; for more than 8, temporary memory for one number of dtype<T>::sum per element
     template <class T>
     static void add(Device const& exec, std::vector<Tensor<T, Device>> const& x, Tensor<T, Device>& out) {
         using S = sum_t<T>;

@@ -1,4 +1,4 @@
-// rowan/thrust/op/sum_rows.hpp: the sum of all rows of a tensor on a device.
+// rowan/thrust/op/sum_rows.hpp: sum_rows on a device.
 #pragma once
 
 #include <rowan/op/sum_rows.hpp>
@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The sums of blocks of 64 rows.
+/// Sums blocks of 64 rows.
 template <class S, int N, class From, class To>
 struct SumRowBlock {
     From const* from;
@@ -45,7 +45,7 @@ template <class System>
 struct ColumnSums<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
-    /// cost     the sums of blocks of rows lie in memory for a while: a 64th of x, in numbers of dtype<T>::sum, and a little more
+    /// cost     temporary memory for the sums of blocks, in dtype<T>::sum: slightly more than 1/64 of the elements of x
     template <class T>
     static void sum(Device const& exec, std::size_t n, std::size_t width, T const* x, T* out) {
         if (width == 0) return;

@@ -1,4 +1,4 @@
-// rowan/thrust/sequence/lod_tensor.hpp: LoDTensor<T, ThrustDevice<System>>, and its copies between the host and a device.
+// rowan/thrust/sequence/lod_tensor.hpp: LoDTensor<T, ThrustDevice<System>>, and its copies from and to a device.
 #pragma once
 
 #include <rowan/sequence/lod_tensor.hpp>

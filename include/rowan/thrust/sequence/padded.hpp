@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// What is to be in a place: a row, or -1 for padding.
+/// The row at a place of the padded tensor, or -1 for padding.
 struct RowInPlace {
     std::int64_t const* offsets;
     std::int64_t const* lines;  // of the sequences, ascending
@@ -32,7 +32,7 @@ struct RowInPlace {
 template <class T, int N>
 struct PadChunk {
     RowInPlace at;
-    FastDivmod lanes;  // chunks of a row
+    FastDivmod lanes;  // chunks per row
     T const* rows;
     T padding;
     T* out;

@@ -13,7 +13,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// 1 for an element that stays, else 0.
+/// Writes 1 for each element that is kept, otherwise 0.
 template <class T>
 struct MarkStaying {
     T const* x;
@@ -37,7 +37,7 @@ struct MarkStaying {
     }
 };
 
-/// Where a sequence begins in what stays, of which `ends` counts those up to an element.
+/// Where sequence s begins in the result; ends[k] is the number of kept elements in [0, k].
 struct ErasedStart {
     std::int64_t const* offsets;
     std::int64_t const* ends;

@@ -13,10 +13,10 @@
 
 namespace rowan::inline v0::detail {
 
-/// The row of x that row i of the result repeats.
+/// The row of x that is copied to row i of the result.
 struct ExpandedRow {
-    std::int64_t const* starts;  // of the instances in the result
-    std::int64_t const* rows;    // and in x
+    std::int64_t const* starts;  // of the instances, in the result
+    std::int64_t const* rows;    // of the instances, in x
     std::size_t instances;
 
     ROWAN_HD std::int64_t operator()(std::size_t i) const {

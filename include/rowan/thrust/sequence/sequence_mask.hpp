@@ -29,8 +29,8 @@ struct MarkPlace {
 
 }  // namespace detail
 
-/// As on the host. Without max_length, lengths in the memory of the device are waited for; with it, a negative one is an error of the next
-/// synchronize.
+/// As on the host. Without max_length, lengths in device memory are copied to the host, which synchronizes; with it,
+/// the next synchronize or copy to the host throws the IndexError of a negative one.
 template <class System>
 Tensor<bool, ThrustDevice<System>> sequence_mask(ThrustDevice<System> const& exec,
                                                  std::type_identity_t<Ids<ThrustDevice<System>>> lengths,

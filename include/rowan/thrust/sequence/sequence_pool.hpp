@@ -16,7 +16,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// As `divide`, of one number.
+/// As `divide`, for one number.
 template <class S>
 ROWAN_HD S divided(Pooling pool, std::size_t length, S const& x) {
     if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return x;
@@ -30,7 +30,7 @@ ROWAN_HD S divided(Pooling pool, std::size_t length, S const& x) {
     }
 }
 
-/// Writes sums, divided, to the rows of a value.
+/// Stores divided sums as the rows of a value.
 template <class T>
 struct StorePooled {
     StoreTotal<T> store;
@@ -47,14 +47,14 @@ struct StorePooled {
     }
 };
 
-/// An element, and the first row that has it.
+/// An element and the first row that contains it.
 template <class S>
 struct Extreme {
     S x;
     std::int64_t row;
 };
 
-/// Rows of which the extremes are taken.
+/// Rows to be reduced to their extremes.
 template <bool greatest, class T>
 struct ExtremeRows {
     using Sum = Extreme<sum_t<T>>;
@@ -90,7 +90,7 @@ struct StoreExtreme {
     }
 };
 
-/// Hands the gradient of an extreme to the row that has it.
+/// Copies the gradient of each extreme to the row that contains it.
 template <class T>
 struct ScatterExtreme {
     T const* out_grad;
@@ -105,14 +105,14 @@ struct ScatterExtreme {
     ROWAN_HD void empty(std::size_t, std::size_t) const {}
 };
 
-/// A tree of sums of the rows of each sequence.
+/// A tree of tasks that reduces the rows of each sequence.
 inline SumTree sequence_sums(std::span<std::int64_t const> offsets) {
     SumTree tree;
     for (std::size_t s = 0; s + 1 < offsets.size(); ++s) tree.add(s, offsets[s], 1, length_at(offsets, s));
     return tree;
 }
 
-/// Row s: the first or last row of sequence s, or padding.
+/// Stores the first or last row of sequence s in row s, or padding if the sequence is empty.
 template <class T>
 struct TakeEnd {
     std::int64_t const* offsets;
@@ -130,7 +130,7 @@ struct TakeEnd {
     }
 };
 
-/// What the rows get of the gradient of their sequence.
+/// The gradient of a row, from that of its sequence; not for max and min.
 template <class T>
 struct SpreadGrad {
     std::int64_t const* offsets;

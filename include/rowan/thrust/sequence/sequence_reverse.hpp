@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The row of x that comes to row i.
+/// The row of x that is copied to row i of the result.
 struct MirroredRow {
     std::int64_t const* offsets;
     std::size_t sequences;

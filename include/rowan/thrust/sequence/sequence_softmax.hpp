@@ -11,7 +11,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// An element of a batch, and that of its sequence's column.
+/// Maps element k of a batch to an index in [sequences, width]: its sequence and column.
 struct SequenceElement {
     std::int64_t const* offsets;
     std::size_t sequences;
@@ -64,7 +64,7 @@ struct SoftmaxGrad {
     }
 };
 
-/// Rows that were computed, one sum type each.
+/// Computed rows in the type of sums, to be summed.
 template <class S>
 struct ComputedRows {
     using Sum = S;
@@ -79,7 +79,7 @@ struct ComputedRows {
     ROWAN_HD void combine(S& sum, S const& more) const { sum = plus(sum, more); }
 };
 
-/// Keeps what was reduced, in the type of sums.
+/// Stores reduced columns in the type of sums.
 template <class S>
 struct KeepTotal {
     S* to;
@@ -97,7 +97,7 @@ struct KeepTotal {
     ROWAN_HD void empty(std::size_t, std::size_t) const {}
 };
 
-/// cost     more memory than on the host: for all of x in the type of sums
+/// cost     temporary memory for all of x in the type of sums, more than on the host
 template <class System>
 struct SequenceSoftmax<ThrustDevice<System>> {
     using Exec = ThrustDevice<System>;

@@ -1,4 +1,4 @@
-// rowan/thrust/sequence/step_map.hpp: StepMap<ThrustDevice<System>>, whose elements are made on the device.
+// rowan/thrust/sequence/step_map.hpp: StepMap<ThrustDevice<System>>, whose elements are computed on the device.
 #pragma once
 
 #include <rowan/sequence/step_map.hpp>
@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Element i of a map that is sorted: of step t, the one at position j, element t of sequence j.
+/// Element i of a map sorted by length: element t of the sequence at position j, where i = starts[t] + j.
 struct MakeElement {
     std::int64_t const* starts;  // of the steps
     std::size_t steps;

@@ -1,4 +1,4 @@
-// rowan/thrust/sequence/tensor_array.hpp: TensorArray<T, ThrustDevice<System>>, and its copies between the host and a device.
+// rowan/thrust/sequence/tensor_array.hpp: TensorArray<T, ThrustDevice<System>>, and its copies from and to a device.
 #pragma once
 
 #include <rowan/sequence/tensor_array.hpp>
@@ -34,7 +34,7 @@ struct Accumulation<ThrustDevice<System>> {
     }
 };
 
-/// Element k of parts put side by side.
+/// Copies element k of the result from the parts stacked along a new dim.
 template <class T>
 struct StackElement {
     T const* const* parts;
@@ -96,12 +96,12 @@ struct Stacking<ThrustDevice<System>> {
 
 }  // namespace detail
 
-/// The same for arrays, slot for slot. Slots that lie in one block are copied in one go.
+/// The same for each slot of an array. Slots that share one block of memory are copied at once.
 template <detail::thrust_device D, class T>
 TensorArray<T, D> to_device(D const& exec, TensorArray<T> const& x) {
     return detail::TensorArrayAccess::copied<D>(x, [&](auto const& t) { return to_device(exec, t); });
 }
-/// The same for arrays, slot for slot.
+/// The same for each slot of an array.
 template <detail::thrust_device D, class T>
 TensorArray<T> to_host(D const& exec, TensorArray<T, D> const& x) {
     return detail::TensorArrayAccess::copied<Cpu>(x, [&](auto const& t) { return to_host(exec, t); });

@@ -13,7 +13,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The rows of `a` and then those of `b`.
+/// The rows of `a` followed by those of `b`.
 template <class System, class T>
 Tensor<T, ThrustDevice<System>> joined_rows(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& a,
                                             Tensor<T, ThrustDevice<System>> const& b) {
@@ -27,7 +27,7 @@ Tensor<T, ThrustDevice<System>> joined_rows(ThrustDevice<System> const& exec, Te
 
 }  // namespace detail
 
-/// As on the host. The sum knows that it is merged only where one of the two has no rows and the other one knows it.
+/// As on the host, except that the result is merged() only if one of a and b has no rows and the other is merged().
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> add(ThrustDevice<System> const& exec,
                                           SelectedRows<T, ThrustDevice<System>> const& a,
@@ -40,7 +40,7 @@ SelectedRows<T, ThrustDevice<System>> add(ThrustDevice<System> const& exec,
                                              detail::joined_rows(exec, a.value(), b.value()), merged);
 }
 
-/// As on the host, but that duplicates are summed first, as by scatter_add on a device.
+/// As on the host, except that duplicates are summed first, as in scatter_add on a device.
 template <class T, class U, class System>
 Tensor<T, ThrustDevice<System>> add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& dense,
                                     SelectedRows<U, ThrustDevice<System>> const& g) {

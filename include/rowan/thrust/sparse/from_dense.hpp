@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is there a large one among the elements of row k / lanes that are so many apart, from k % lanes on?
+/// Whether an element of row k / lanes is large, among every lanes-th element from k % lanes on.
 template <class T>
 struct FindLarge {
     is_large<T> large;
@@ -33,7 +33,7 @@ struct FindLarge {
     }
 };
 
-/// Has row k such an element?
+/// Whether row k has a large element.
 struct HasLarge {
     bool const* found;
     std::size_t lanes;
@@ -48,8 +48,8 @@ struct HasLarge {
 
 }  // namespace detail
 
-/// As on the host. Waits once, for how many rows there are.
-/// cost     one read of dense; up to 24 bytes per row of it in memory for a while
+/// As on the host. Synchronizes once to get the number of rows.
+/// cost     one read of dense; temporary memory of up to 24 bytes per row of it
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exec,
                                                  Tensor<T, ThrustDevice<System>> const& dense, double threshold = 0.0) {
@@ -57,7 +57,8 @@ SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exe
     detail::is_large<T> const large(threshold);
     detail::check_here(exec, dense);
     std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
-    std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));  // neighbours read neighbours
+    // adjacent threads read adjacent elements
+    std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));
     detail::DeviceStorage<bool, System> const found(exec, n * lanes);
     detail::launch_always(exec, n * lanes,
                           detail::FindLarge<T>{large, dense.data(), width, detail::FastDivmod(lanes), found.data()});

@@ -13,7 +13,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// ids[i], if it is good.
+/// ids[i], or -1 if it is bad.
 template <class I>
 struct CheckedRowAt {
     IdCheck check;
@@ -26,7 +26,7 @@ struct CheckedRowAt {
 
 }  // namespace detail
 
-/// As on the host. The ids are looked at first, in a pass of their own, so that `out` is as it was if one is bad.
+/// As on the host. A separate pass checks the ids first, so that `out` is unchanged if one is bad.
 template <class T, class System>
 void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
                  std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<T, ThrustDevice<System>>& out) {
@@ -45,7 +45,7 @@ void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System
     });
 }
 
-/// As on the host; the ids are looked at as they are used.
+/// As on the host; the ids are checked while rows are copied.
 template <class T, class System>
 Tensor<T, ThrustDevice<System>> gather(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
                                        std::type_identity_t<Ids<ThrustDevice<System>>> ids) {

@@ -15,7 +15,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is rows[k] another row than the padding?
+/// Whether rows[k] is not the padding.
 struct IsNotPadding {
     std::int64_t const* rows;
     std::int64_t padding;
@@ -24,7 +24,8 @@ struct IsNotPadding {
 
 }  // namespace detail
 
-/// As on the host. With padding it waits once, for how many rows there are, and throws the error of bad ids itself.
+/// As on the host. With padding_id, synchronizes once to get the number of rows, and throws the IndexError of a bad id
+/// itself.
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> lookup_table_grad(ThrustDevice<System> const& exec,
                                                         std::type_identity_t<Ids<ThrustDevice<System>>> ids,

@@ -12,7 +12,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Writes sums to the rows of a value.
+/// Stores sums as the rows of a value.
 template <class T, class S, int N>
 struct StoreSum {
     T* out;
@@ -26,8 +26,8 @@ struct StoreSum {
 
 }  // namespace detail
 
-/// As on the host, with the host's bits. Waits once, where the plan has not been asked before how many different rows it has: that is the
-/// size of the result.
+/// As on the host, bit-identical, except that `out` always gets new memory. Synchronizes once to get the number of
+/// distinct rows, which is the size of the result, unless the plan already has it.
 template <class T, class System>
 void merge_into(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                 Tensor<T, ThrustDevice<System>> const& value, SelectedRows<T, ThrustDevice<System>>& out) {
@@ -67,7 +67,7 @@ SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec,
     return out;
 }
 
-/// As on the host, by a plan.
+/// As on the host, with a plan.
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                                             Tensor<T, ThrustDevice<System>> const& value) {

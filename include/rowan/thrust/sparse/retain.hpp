@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// Is rows[k] among the rows of a plan?
+/// Whether rows[k] is one of the rows of a plan.
 struct IsPlanned {
     std::int64_t const* rows;
     PlanArrays plan;
@@ -36,7 +36,7 @@ struct IsPlanned {
 
 }  // namespace detail
 
-/// As on the host. Waits once, for how many rows stay. The result is merged if `g` is known to be.
+/// As on the host. Synchronizes once to get the number of rows kept. The result is merged() if `g` is.
 /// cost     a sort of `rows` on the bits that height needs, O(n log m + kept * width)
 template <class T, class System>
 SelectedRows<T, ThrustDevice<System>> retain(ThrustDevice<System> const& exec,

@@ -1,4 +1,4 @@
-// rowan/thrust/sparse/row_plan.hpp: RowPlan<ThrustDevice<System>>, the sort behind every function that sums duplicates, done once.
+// rowan/thrust/sparse/row_plan.hpp: RowPlan<ThrustDevice<System>>, a reusable sort for functions that sum duplicates.
 #pragma once
 
 #include <rowan/sparse/row_plan.hpp>
@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// What is to be sorted: the ids as keys, 0 for a bad one, and their positions.
+/// Writes the pairs to sort: the ids as keys, 0 for a bad id, and their positions.
 template <class I, class Key>
 struct MakeKey {
     IdCheck check;
@@ -32,7 +32,7 @@ struct MakeKey {
     }
 };
 
-/// 1 where another row begins than the one before.
+/// Writes 1 where the row differs from the one before, otherwise 0.
 template <class Key>
 struct MarkRun {
     Key const* keys;
@@ -43,10 +43,10 @@ struct MarkRun {
 /// The arrays of a plan of n lookups.
 struct PlanArrays {
     std::size_t n;
-    std::int64_t* positions;  // [n] lookups, those of a row together and in input order
-    std::int64_t* run;        // [n] positions[k] looks up rows[run[k]]
-    std::int64_t* rows;       // [n], of which `count` are rows
-    std::int64_t* offsets;    // [n + 1], of which count + 1
+    std::int64_t* positions;  // [n] the lookups grouped by row, in input order within a row
+    std::int64_t* run;        // [n] lookup positions[k] reads rows[run[k]]
+    std::int64_t* rows;       // [n], the first `count` are used
+    std::int64_t* offsets;    // [n + 1], the first count + 1 are used
     std::int64_t* count;
 };
 
@@ -66,7 +66,7 @@ struct CutRuns {
     }
 };
 
-/// The plan of rows that are merged.
+/// Writes the plan of merged rows.
 struct OneRunEach {
     std::int64_t const* rows;
     PlanArrays plan;
@@ -84,8 +84,8 @@ struct RowPlanAccess;
 
 }  // namespace detail
 
-/// Which lookups belong to which row, as on the host. Nobody waits for a plan to be made or used; only how many different rows there are
-/// has to be fetched: rows() and offsets() wait for that, once.
+/// Groups lookups by row, as on the host. Making and using a plan is asynchronous; only the number of distinct rows,
+/// which rows(), offsets() and merge need, requires a synchronization, once per plan.
 template <class System>
 class RowPlan<ThrustDevice<System>> {
 public:
@@ -94,15 +94,17 @@ public:
     /// No rows, height 0.
     RowPlan() = default;
 
-    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError as the constructor of SelectedRows
-    /// cost     a radix sort of n pairs by the bits that height needs, enqueued; 32 bytes per row stay; while it works 8 more, 16 for a
-    ///          height beyond 2^32, and what the sort itself takes
+    /// errors   ShapeError if height is negative or rows are not a flat list; IndexError as the constructor of
+    ///          SelectedRows
+    /// cost     an asynchronous radix sort of n pairs on the bits that height needs; 32 bytes per row, and temporary
+    ///          memory of 8 bytes per row, 16 if height is greater than 2^32, besides that of the sort
     RowPlan(Device const& exec, Ids<Device> rows, Height height) : RowPlan(exec, "rows", rows, height) {}
     RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
 
-    /// The plan of a gradient's rows; a merged one needs no sort.
-    /// errors   as Tensor::from_shape; IndexError as above, if somebody changed the rows
-    /// cost     as above, O(n) for a merged one
+    /// The plan of a gradient's rows; merged rows need no sort.
+    /// errors   as Tensor::from_shape; IndexError as above if the rows were modified, which is not checked for merged
+    ///          rows
+    /// cost     as above, O(n) for merged rows
     template <class T>
     RowPlan(Device const& exec, SelectedRows<T, Device> const& g) {
         std::size_t const n = g.rows().size();
@@ -133,19 +135,20 @@ public:
         count_.swap(other.count_);
     }
 
-    /// How many rows were planned, duplicates counted.
+    /// The number of rows planned, including duplicates.
     std::size_t size() const noexcept { return size_; }
     std::int64_t height() const noexcept { return height_; }  ///< of the table
 
-    /// In the memory of the device, as the following two.
+    /// The lookups grouped by row, in input order within a row. In device memory, as are rows() and offsets().
     Tensor<std::int64_t, Device> positions() const { return memory_.slice(0, size_); }
-    /// Ascending and unique. Waits for how many they are.
+    /// The distinct rows, ascending. Synchronizes to get their number.
     /// errors   those of synchronize
-    /// cost     one wait for the device
+    /// cost     one synchronization unless the number of rows is known
     Tensor<std::int64_t, Device> rows() const { return memory_.slice(2 * size_, 2 * size_ + count(memory_.device())); }
-    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Waits for how many rows there are.
+    /// Contributions [offsets()[k], offsets()[k + 1]) of positions() belong to rows()[k]. Synchronizes to get the
+    /// number of rows.
     /// errors   those of synchronize
-    /// cost     one wait for the device
+    /// cost     one synchronization unless the number of rows is known
     Tensor<std::int64_t, Device> offsets() const {
         if (size_ == 0) return {0};
         return memory_.slice(3 * size_, 3 * size_ + count(memory_.device()) + 1);
@@ -186,7 +189,7 @@ private:
     void sort(Device const& exec, detail::IdCheck const& check, I const* ids) {
         using Sort = detail::ThrustSystem<System>;
         auto const plan = arrays();
-        // the positions are sorted between where they belong and where the runs go, before these are known
+        // the positions are sorted between plan.positions and plan.run, which is overwritten later
         detail::DeviceStorage<Key, System> const keys(exec, 2 * size_);
         Key* sorted = keys.data();
         std::int64_t *from = plan.positions, *to = plan.run;
@@ -201,7 +204,7 @@ private:
         detail::launch_always(exec, size_, detail::CutRuns<Key>{sorted, plan});
     }
 
-    // How many different rows there are: known from the start, or fetched once.
+    // The number of distinct rows: known from the start, or fetched once.
     std::size_t count(Device const& exec) const {
         if (size_ == 0) return 0;
         std::int64_t count = count_->load();
@@ -222,7 +225,7 @@ private:
 namespace detail {
 
 struct RowPlanAccess {
-    /// A plan of ids that an error names `field`.
+    /// A plan of ids; errors name them `field`.
     template <class System>
     static RowPlan<ThrustDevice<System>> make(ThrustDevice<System> const& exec, char const* field,
                                               Ids<ThrustDevice<System>> const& ids, std::int64_t height) {
@@ -232,7 +235,7 @@ struct RowPlanAccess {
     static PlanArrays arrays(RowPlan<ThrustDevice<System>> const& plan) {
         return plan.arrays();
     }
-    /// May a call on `exec` use the plan?
+    /// Throws CudaError unless a call on `exec` may use the plan.
     template <class System>
     static void check(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan) {
         plan.memory_.check(exec);

@@ -13,7 +13,8 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The new moment, from the parts of the squares' sum, and its root, which takes the place of the first part.
+/// Computes the new moment of row k from the partial sums of its squares, and its root, which replaces the first
+/// partial sum.
 template <class G, class S, class M>
 struct RowwiseMoment {
     SomeRows<G> in;
@@ -52,7 +53,8 @@ struct RowwiseStep {
 template <>
 inline constexpr bool has_device_form<rowwise_adagrad_rule> = true;
 
-/// In three steps, of which each has a thread for what it computes.
+/// Runs three kernels: 16 threads per row for the sums of squares, one per row for the moment, one per element for
+/// param.
 template <>
 struct DeviceRule<rowwise_adagrad_rule> {
     template <class System, class T, class P, class M>

@@ -10,7 +10,7 @@
 
 namespace rowan::inline v0 {
 
-/// As on the host, with the host's bits.
+/// As on the host, bit-identical.
 template <class T, class System, class F>
 SelectedRows<T, ThrustDevice<System>> scale(ThrustDevice<System> const& exec,
                                             SelectedRows<T, ThrustDevice<System>> const& g, F factor) {

@@ -12,7 +12,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// dst += sum of what goes there, as a rule of update_rows.
+/// Adds to each row of dst the sum of its rows of src, as a rule of update_rows.
 template <class T, class U, class System>
 void add_planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                  Tensor<T, ThrustDevice<System>>& dst, Tensor<U, ThrustDevice<System>> const& src) {
@@ -22,9 +22,10 @@ void add_planned(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>>
 
 }  // namespace detail
 
-/// As on the host, but that duplicates are summed first, in the order of merge, and their sum is added: one thread after the other
-/// would wait for a row that is named often. Where a row is named once these are the host's bits.
-/// cost     a RowPlan, of a merged gradient without a sort, then every row of src read once and every row of dst touched read and written
+/// As on the host, except that duplicates are summed first, in the order of merge, and their sum is added: otherwise
+/// threads would wait for each other at a frequent row. Rows without duplicates are bit-identical to the host's.
+/// cost     a RowPlan, without a sort for a merged gradient; one read of every row of src, one read and one write of
+///          every row of dst touched
 template <class T, class U, class System>
 void scatter_add(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>>& dst,
                  std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<U, ThrustDevice<System>> const& src) {

@@ -1,4 +1,4 @@
-// rowan/thrust/sparse/selected_rows.hpp: SelectedRows<T, ThrustDevice<System>>, some rows of a tall tensor, in the memory of a device.
+// rowan/thrust/sparse/selected_rows.hpp: SelectedRows<T, ThrustDevice<System>>, rows of a tall tensor in device memory.
 #pragma once
 
 #include <rowan/sparse/selected_rows.hpp>
@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0 {
 
-/// What SelectedRows are on the host, with rows and value in the memory of a device.
+/// SelectedRows as on the host, with rows and value in device memory.
 template <class T, class System>
 class SelectedRows<T, ThrustDevice<System>> {
     static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
@@ -26,10 +26,10 @@ public:
     SelectedRows() = default;
 
     /// shapes   rows [n], value [n, ...]
-    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows; IndexError if a
-    ///          row is not in [0, height): at once if it comes from the host or height is 0, else by the next synchronize or copy to the
-    ///          host
-    /// cost     O(n), enqueued; the rows are copied, the value is taken over
+    /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or another number of rows;
+    ///          IndexError if a row is not in [0, height): thrown immediately if rows are in host memory or height is
+    ///          0, otherwise by the next synchronize or copy to the host
+    /// cost     O(n), asynchronous; the rows are copied, the value is moved
     SelectedRows(Device const& exec, Height height, Ids<Device> rows, Tensor<T, Device> value)
         : height_(height), merged_(false) {
         if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
@@ -53,14 +53,15 @@ public:
     ~SelectedRows() = default;
 
     std::int64_t height() const noexcept { return height_; }  ///< rows of the tall tensor
-    /// In the memory of the device. Whoever changes them owes the table's bound.
+    /// In device memory. Code that modifies them through an alias must keep them in [0, height) and, if merged(),
+    /// ascending and unique.
     Tensor<std::int64_t, Device> const& rows() const noexcept { return rows_; }
     /// Row i of the value belongs to row rows()[i] of the tall tensor.
     Tensor<T, Device> const& value() const noexcept { return value_; }
     Tensor<T, Device>& value() noexcept { return value_; }
 
     /// The shape of the tall tensor, [height, ...].
-    /// errors   ShapeError if somebody gave the value rank 0
+    /// errors   ShapeError if value has been assigned a tensor of rank 0
     /// cost     O(1)
     shape_type shape() const {
         if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
@@ -69,10 +70,10 @@ public:
         return shape;
     }
 
-    /// Are the rows known to be ascending and unique, as merge makes them? Nobody looks at them to answer this.
+    /// Whether the rows are known to be ascending and unique, as merge makes them. The rows are not inspected.
     bool merged() const noexcept { return merged_ || rows_.size() == 0; }
 
-    /// An alias: the same rows, with a value that sees the same elements.
+    /// An alias of the same rows and the same elements.
     /// errors   none
     /// cost     O(1)
     SelectedRows share() const {
@@ -88,7 +89,7 @@ public:
         value_.swap(other.value_);
     }
 
-    /// The rule of the constructor, asked again wherever a value is used.
+    /// Checks the constructor's precondition on value again; called by functions that use a value.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
     static void check_value(Tensor<T, Device> const& value, std::size_t rows) {

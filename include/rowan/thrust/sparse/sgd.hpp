@@ -6,7 +6,7 @@
 
 namespace rowan::inline v0 {
 
-/// As on the host, but that duplicates are summed first, in the order of merge: the bits of sgd by a plan.
+/// As on the host, except that duplicates are summed first, in the order of merge: bit-identical to sgd with a plan.
 template <class P, class G, class System>
 void sgd(ThrustDevice<System> const& exec, Tensor<P, ThrustDevice<System>>& param,
          SelectedRows<G, ThrustDevice<System>> const& grad, double learning_rate) {

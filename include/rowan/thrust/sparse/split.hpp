@@ -16,7 +16,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The first place in [0, n) of an ascending list that is larger than x, or n.
+/// The position of the first of n ascending numbers that is greater than x, or n.
 template <class I>
 ROWAN_HD std::size_t first_above(I const* list, std::size_t n, I x) {
     std::size_t begin = 0;
@@ -31,7 +31,7 @@ ROWAN_HD std::size_t first_above(I const* list, std::size_t n, I x) {
     return n;
 }
 
-/// Lookups, by the part that they fall into.
+/// Writes the pairs to sort: the part of each row, and its position.
 struct FindPart {
     std::int64_t const* rows;
     std::int64_t const* ends;
@@ -45,7 +45,7 @@ struct FindPart {
     }
 };
 
-/// How many lookups fall into the parts up to k, the parts having been sorted.
+/// The number of rows in parts 0 to k, given the sorted part numbers.
 struct CountParts {
     std::uint32_t const* part;
     std::size_t n;
@@ -56,7 +56,7 @@ struct CountParts {
     }
 };
 
-/// Rows counted from the beginning of a part.
+/// Makes rows relative to the beginning of their part.
 struct Rebase {
     std::int64_t begin;
     std::int64_t* rows;
@@ -65,8 +65,8 @@ struct Rebase {
 
 }  // namespace detail
 
-/// As on the host. Waits once, for how many rows the parts have. Parts are merged if `g` is known to be.
-/// cost     a sort of n pairs on the bits that the number of parts needs, and three launches for each part
+/// As on the host. Synchronizes once to get the number of rows of the parts. Parts are merged() if `g` is.
+/// cost     a sort of n pairs on the bits that the number of parts needs, and three kernels per part
 template <class T, class System>
 std::vector<SelectedRows<T, ThrustDevice<System>>> split(ThrustDevice<System> const& exec,
                                                          SelectedRows<T, ThrustDevice<System>> const& g,

@@ -12,7 +12,7 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// The sum of the squares of row k, from its parts.
+/// The sum of squares of row k, from its partial sums.
 template <class G, class S>
 struct SumSquares {
     SomeRows<G> in;
@@ -23,13 +23,13 @@ struct SumSquares {
     }
 };
 
-/// The sum of 64 numbers of a list, of which those up to `count` sums of `span` numbers are there.
+/// Sums a block of 64 numbers, each of which is the sum of `span` rows. Only the first ⌈count / span⌉ numbers exist.
 template <class S>
 struct SumNumbers {
     S const* from;
     S* to;
     std::size_t n, span;
-    std::int64_t const* count;  // none: n
+    std::int64_t const* count;  // nullptr: n numbers exist
 
     ROWAN_HD void operator()(std::size_t k) const {
         std::size_t const there = count == nullptr ? n : (static_cast<std::size_t>(*count) + span - 1) / span;
@@ -42,11 +42,11 @@ struct SumNumbers {
     }
 };
 
-/// The sum of the squares of n rows at most, of which in.count are there.
+/// The sum of squares of the first *in.count of n rows, or of all n if it is null.
 template <class S, class System, class G>
 S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> const& in) {
     if (n == 0 || in.width == 0) return constant<S>(0.0);
-    DeviceStorage<S, System> const parts(exec, n * 16);  // and then the sums of rows, of blocks of rows …
+    DeviceStorage<S, System> const parts(exec, n * 16);  // later the sums of blocks of rows
     DeviceStorage<S, System> const squares(exec, n);
     launch(exec, n * 16, SquareParts<G, S>{in, parts.data()});
     launch(exec, n, SumSquares<G, S>{in, parts.data(), squares.data()});
@@ -67,9 +67,9 @@ S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> co
 
 }  // namespace detail
 
-/// As on the host, with the host's bits. Waits for the number.
+/// As on the host, bit-identical. Synchronizes to return the number.
 /// errors   those of synchronize
-/// cost     as on the host; 17 numbers for each row, and the sums of duplicates, lie in memory for a while
+/// cost     as on the host; temporary memory for 17 numbers per row and for the sums of duplicates
 template <class T, class System>
 detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                               Tensor<T, ThrustDevice<System>> const& value) {

@@ -6,7 +6,7 @@
 
 namespace rowan::inline v0 {
 
-/// As on the host, but that duplicates are summed first, as by scatter_add on a device.
+/// As on the host, except that duplicates are summed first, as in scatter_add on a device.
 /// cost     one write of zeros, and a scatter_add
 template <class T, class System>
 Tensor<T, ThrustDevice<System>> to_dense(ThrustDevice<System> const& exec,

@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0 {
 
-/// The elements of one row, as a rule of update_rows sees them on a device: what std::span is on the host.
+/// The elements of one row, passed to a rule of update_rows on a device; on the host it is std::span.
 template <class T>
 class RowSpan {
 public:
@@ -33,10 +33,10 @@ private:
 
 namespace detail {
 
-/// What an update writes: param and states.
+/// The tensors that an update writes: param and states.
 template <class... P>
 struct Targets {
-    /// f(x...) for N elements: those read so far.
+    /// Calls f(x...) for each of N elements of the tensors read so far.
     template <int N, class F, class... X>
     ROWAN_HD void apply(std::size_t, F const& f, X&... x) const {
         for (int e = 0; e < N; ++e) f(x.x[e]...);
@@ -65,7 +65,8 @@ struct Targets<P, Rest...> {
         }
     }
 
-    /// Reads N elements from `at` on of each, calls f with the elements before and these, of numbers V, and writes them back.
+    /// Reads N elements at `at` of each tensor, converts them to the type of x, calls f with x, y and these, and writes
+    /// them back.
     template <int N, class F, class X, class... Y>
     ROWAN_HD void apply(std::size_t at, F const& f, X& x, Y&... y) const {
         auto* const place = reinterpret_cast<Chunk<P, N>*>(p + at);
@@ -85,7 +86,7 @@ struct Targets<P, Rest...> {
 template <class D, class... P>
 Targets(Tensor<P, D>&...) -> Targets<P...>;
 
-/// A formula on the elements of the rows of a plan, given their summed gradient.
+/// Applies a formula to the elements of a plan's rows, given their summed gradient.
 template <class Formula, class V, class S, int N, class... P>
 struct UpdateSummed {
     Formula formula;
@@ -100,7 +101,7 @@ struct UpdateSummed {
     }
 };
 
-/// The same given a dense gradient.
+/// The same, given a dense gradient.
 template <class Formula, class V, int N, class T, class... P>
 struct UpdateDense {
     Formula formula;
@@ -115,15 +116,15 @@ struct UpdateDense {
     }
 };
 
-/// A rule for whole rows; one thread has a row.
+/// Applies a rule to whole rows, one thread per row.
 template <class Rule, class S, class... P>
 struct UpdateRow {
     Rule rule;
     Targets<P...> targets;
     S const* sums;
     std::size_t width;
-    std::int64_t const* rows;   // none: row k itself
-    std::int64_t const* count;  // of the rows
+    std::int64_t const* rows;   // nullptr: row k itself
+    std::int64_t const* count;  // the number of rows; nullptr: all
 
     ROWAN_HD void operator()(std::size_t k) const {
         if (count != nullptr && static_cast<std::int64_t>(k) >= *count) return;
@@ -139,7 +140,7 @@ struct WidenElement {
     ROWAN_HD void operator()(std::size_t k) const { to[k] = load<S>(from + k); }
 };
 
-/// The sums of a plan's rows, one after the other, in memory for as many as there are lookups.
+/// The sums of a plan's rows, contiguous, in memory for as many rows as there are lookups.
 template <class System, class T>
 DeviceStorage<sum_t<T>, System> summed_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                                             Tensor<T, ThrustDevice<System>> const& value) {
@@ -211,7 +212,7 @@ struct DeviceRule {
     }
 };
 
-/// Has a rule a form for devices, so that nobody calls it there?
+/// Whether DeviceRule<Rule> works without a call of the rule itself on the device.
 template <class Rule>
 inline constexpr bool has_device_form = is_elementwise<Rule>;
 
@@ -228,9 +229,10 @@ constexpr void check_device_rule() {
 
 }  // namespace detail
 
-/// As on the host, and enqueued. The rule is called on the device, so nvcc asks it for `__host__ __device__` (ROWAN_HD), and is given
-/// RowSpans. Its rows are one thread's each; the optimizers of rowan/sparse share the elements among threads, and have the host's bits.
-/// cost     as on the host; a rule of the user's gets its sums from memory
+/// As on the host, but asynchronous. The rule is called on the device with RowSpans, so nvcc requires it to be
+/// `__host__ __device__` (ROWAN_HD). For a user's rule, one thread updates a whole row. The optimizers of rowan/sparse
+/// use several threads per row and are bit-identical to the host, except ftrl with an lr_power other than -0.5.
+/// cost     as on the host; a user's rule reads the sums from temporary memory
 template <class T, class System, class Rule, class P, class... S>
 void update_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
                  Tensor<T, ThrustDevice<System>> const& value, Rule const& rule, Tensor<P, ThrustDevice<System>>& param,

@@ -28,5 +28,8 @@ int main() {
 #ifdef WITH_CUDA
     std::cout << " cuda";
 #endif
+#ifdef WITH_COMPILED
+    std::cout << " compiled";
+#endif
     std::cout << '\n';
 }

@@ -1,4 +1,4 @@
-// rowan/thrust/core/detail/failed_call.hpp: the error of a call that has been enqueued, kept where the device can write it.
+// rowan/thrust/core/detail/failed_call.hpp: FailedCall, the error of an enqueued call, recorded by the device.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
@@ -12,7 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// The first call of a stream that met a bad id, and the first of its bad ids.
+/// The first call on a stream that found a bad id, and its first bad id.
 struct FailedCall {
     static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 
@@ -20,20 +20,20 @@ struct FailedCall {
     std::uint64_t position = none;
     std::int64_t value = 0;
     std::int64_t bound = 0;
-    char const* field = nullptr;  // in the host's memory
+    char const* field = nullptr;  // in host memory
     unsigned lock = 0;
 
     bool any() const { return call != none; }
     IndexError error() const { return {field, static_cast<std::size_t>(position), value, bound}; }
 };
 
-/// Every call has a number, greater than those of the calls before it.
+/// Returns a call's number, greater than the numbers of all calls before it.
 inline std::uint64_t next_call() {
     static std::atomic<std::uint64_t> next{0};
     return next++;
 }
 
-/// The check of a call's ids.
+/// Checks the ids of a call.
 struct IdCheck {
     FailedCall* failed;
     std::uint64_t call;
@@ -44,7 +44,7 @@ struct IdCheck {
         return static_cast<std::uint64_t>(id) < static_cast<std::uint64_t>(bound);
     }
 
-    /// Is id, which stands at `position`, in [0, bound)? If not, that is kept: of several the first.
+    /// Whether id is in [0, bound). If not, records it and its position, unless an earlier bad id is recorded.
     ROWAN_HD bool operator()(std::size_t position, std::int64_t id) const {
         if (good(id)) return true;
 #ifdef __CUDA_ARCH__

@@ -1,4 +1,4 @@
-// rowan/thrust/core/detail/storage.hpp: the elements of a tensor on a device, a run of one block of memory that several tensors may share.
+// rowan/thrust/core/detail/storage.hpp: DeviceStorage, a part of a block of device memory.
 #pragma once
 
 #include <rowan/thrust/core/detail/system.hpp>
@@ -9,7 +9,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Memory is not initialised; it goes back when what was enqueued on `exec` before is done.
+/// A contiguous part of a block of device memory, which several tensors may share. A new block is uninitialised; it is
+/// freed in stream order, after the work enqueued before on `exec`.
 template <class T, class System>
 class DeviceStorage {
 public:
@@ -32,7 +33,7 @@ public:
     DeviceStorage(DeviceStorage&& other) noexcept
         : exec_(other.exec_), place_(other.place_), block_(std::move(other.block_)),
           size_(std::exchange(other.size_, 0)) {}
-    /// New contents, in new memory: aliases keep the old ones.
+    /// Puts new contents into new memory: aliases keep the old contents.
     DeviceStorage& operator=(DeviceStorage other) noexcept {
         exec_ = other.exec_;
         place_ = other.place_;

@@ -1,4 +1,4 @@
-// rowan/thrust/core/detail/system.hpp: what rowan asks of a Thrust system: memory, copies, loops, sorts and scans.
+// rowan/thrust/core/detail/system.hpp: memory, copies, loops, sorts and scans of a Thrust system.
 #pragma once
 
 #include <rowan/core/allocator.hpp>
@@ -17,14 +17,14 @@
 
 namespace rowan::inline v0::detail {
 
-/// A system in the memory of the host, whose calls have ended when they return. That of CUDA stands in cuda.hpp.
+/// A system that uses host memory and whose calls are synchronous. cuda.hpp has the specialisation for CUDA.
 template <class System>
 struct ThrustSystem {
     using Exec = ThrustDevice<System>;
 
     static constexpr bool in_host_memory = true;
 
-    /// Where memory lies, and whether a call on `exec` may use it.
+    /// Identifies where memory is; check and check_place throw if a call on `exec` cannot use it.
     struct Place {};
     static Place here() { return {}; }
     static void check(Exec const&) {}
@@ -40,7 +40,7 @@ struct ThrustSystem {
     static void to_host(Exec const&, void* to, void const* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
     static void synchronize(Exec const&) {}
 
-    /// Of this thread's calls.
+    /// One record per host thread.
     static FailedCall* failed_call(Exec const&) {
         static thread_local FailedCall failed;
         return &failed;
@@ -52,21 +52,21 @@ struct ThrustSystem {
         ::thrust::for_each_n(thrust_policy(exec), ::thrust::counting_iterator<std::size_t>(0), n, f);
     }
 
-    /// Sorts pairs by the lowest `bits` bits of their keys, equal ones staying in order; what is higher is 0. There are two arrays for the
-    /// keys and two for the values: true if the result is in the second ones.
+    /// Stable sort of pairs by the lowest `bits` bits of their keys; the higher bits are 0. The second arrays of keys
+    /// and values are buffers; returns whether the result is in them.
     template <class Key, class Value>
     static bool sort_pairs(Exec const& exec, std::size_t n, unsigned, Key* keys, Key*, Value* values, Value*) {
         ::thrust::stable_sort_by_key(thrust_policy(exec), keys, keys + n, values);
         return false;
     }
 
-    /// numbers[i] becomes numbers[0] + … + numbers[i].
+    /// Inclusive prefix sum, in place.
     static void inclusive_scan(Exec const& exec, std::size_t n, std::int64_t* numbers) {
         ::thrust::inclusive_scan(thrust_policy(exec), numbers, numbers + n, numbers);
     }
 };
 
-/// Is its memory the host's?
+/// Whether the system uses host memory.
 template <class System>
 inline constexpr bool in_host_memory = requires {
     ThrustSystem<System>::in_host_memory;
@@ -81,7 +81,7 @@ struct device_system<ThrustDevice<System>> {
 template <class Device>
 using system_of = typename device_system<Device>::type;
 
-/// A device that Thrust runs on.
+/// A device on which Thrust runs.
 template <class D>
 inline constexpr bool is_thrust_device = false;
 template <class System>
@@ -89,10 +89,10 @@ inline constexpr bool is_thrust_device<ThrustDevice<System>> = true;
 template <class D>
 concept thrust_device = is_thrust_device<D>;
 
-/// f(k), unless a call that was enqueued before has failed.
+/// Calls f(k) unless an earlier call on the stream has failed.
 template <class F>
 struct UnlessFailed {
-    FailedCall const* failed;  // none: always
+    FailedCall const* failed;  // nullptr: always call f
     F f;
 
     ROWAN_HD void operator()(std::size_t k) const {
@@ -100,19 +100,19 @@ struct UnlessFailed {
     }
 };
 
-/// Calls f(k) for k in [0, n), unless a call before has failed: the way to write what was there before.
+/// Calls f(k) for k in [0, n) unless an earlier call has failed. Use it to write to existing memory.
 template <thrust_device D, class F>
 void launch(D const& exec, std::size_t n, F const& f) {
     if (n != 0) system_of<D>::for_each(exec, n, UnlessFailed<F>{system_of<D>::failed_call(exec), f});
 }
 
-/// The same whatever has happened: for checks, and to fill memory that nobody has seen yet with what does no harm.
+/// The same even if an earlier call has failed. Use it for checks and to fill new memory with valid values.
 template <thrust_device D, class F>
 void launch_always(D const& exec, std::size_t n, F const& f) {
     if (n != 0) system_of<D>::for_each(exec, n, UnlessFailed<F>{nullptr, f});
 }
 
-/// May a call on `exec` use these tensors?
+/// Throws CudaError unless a call on `exec` may use these tensors.
 template <thrust_device D, class... T>
 void check_here(D const& exec, T const&... tensors) {
     (tensors.check(exec), ...);

@@ -12,12 +12,12 @@
 
 namespace rowan::inline v0::detail {
 
-/// Copies runs of words that lie so many words apart.
+/// Copies runs of words; from_next and to_next are the distances between consecutive runs, in words.
 template <class W>
 struct CopyApart {
     W const* from;
     W* to;
-    FastDivmod words;  // of a run
+    FastDivmod words;  // per run
     std::size_t from_next, to_next;
 
     ROWAN_HD void operator()(std::size_t k) const {
@@ -35,7 +35,7 @@ struct Pieces<ThrustDevice<System>> {
     static void join(Device const& exec, std::size_t outer, Widths const& widths, std::vector<T const*> const& from,
                      T* to) {
         std::size_t const total = sum_of(widths);
-        if (outer == 0) return;  // no memory to point into
+        if (outer == 0) return;  // the pointers may be null
         for (std::size_t k = 0; k < widths.size(); to += widths[k++])
             copy(exec, outer, widths[k], from[k], widths[k], to, total);
     }

@@ -1,4 +1,4 @@
-// rowan/thrust/op/detail/fold.hpp: many numbers combined into one on a device, in any order.
+// rowan/thrust/op/detail/fold.hpp: Fold, a reduction on a device by an operation whose order does not matter.
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Combines 64 numbers.
+/// Combines a block of up to 64 terms.
 template <class S, class Term, class Combine>
 struct FoldBlock {
     Term term;
@@ -31,7 +31,7 @@ struct FoldedAt {
     ROWAN_HD S operator()(std::size_t i) const { return from[i]; }
 };
 
-/// term(0) … term(n - 1), n > 0, combined in blocks of 64, these likewise, and so on.
+/// Reduces term(0) … term(n - 1), n > 0, with `combine`: in blocks of 64, their results in blocks of 64, and so on.
 template <class S, class System>
 class Fold {
 public:
@@ -48,7 +48,7 @@ public:
     Fold(Fold const&) = delete;
     Fold& operator=(Fold const&) = delete;
 
-    /// In the memory of the device.
+    /// A pointer to device memory.
     S const* result() const noexcept { return result_; }
 
 private:

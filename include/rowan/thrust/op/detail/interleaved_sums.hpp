@@ -1,4 +1,4 @@
-// rowan/thrust/op/detail/interleaved_sums.hpp: sums of runs of numbers on a device, in 16 interleaved parts, as on the host.
+// rowan/thrust/op/detail/interleaved_sums.hpp: sums of runs on a device, in 16 interleaved parts as on the host.
 #pragma once
 
 #include <rowan/detail/lanes.hpp>
@@ -10,7 +10,8 @@
 
 namespace rowan::inline v0::detail {
 
-/// Part k % 16 of run k / 16: the sum of term(i) for every 16th i of it. Runs are `length` long, but the last one, which ends with n.
+/// Part k % 16 of run k / 16: the sum of term(i) for every 16th i of the run. Runs have `length` terms; the last one
+/// ends at n.
 template <class S, class Term>
 struct SumParts {
     Term term;
@@ -26,7 +27,7 @@ struct SumParts {
     }
 };
 
-/// Calls done(run, sum of its parts), in whose place it is formed.
+/// Adds the parts of a run in place and calls done(run, sum).
 template <class S, class Done>
 struct SumOfParts {
     S* parts;
@@ -35,8 +36,9 @@ struct SumOfParts {
     ROWAN_HD void operator()(std::size_t k) const { done(k, tree_sum(parts + k * 16)); }
 };
 
-/// Calls done(run, sum) for the runs of `length` > 0 that [0, n) is cut into, the last one shorter: on the device, as `term`.
-/// cost     the parts lie in memory for a while: 16 numbers for each run
+/// Cuts [0, n) into runs of `length` > 0 terms, of which the last may be shorter, and calls done(run, sum) for each.
+/// `term` and `done` are called on the device.
+/// cost     temporary memory for 16 numbers per run
 template <class S, class System, class Term, class Done>
 void sum_runs(ThrustDevice<System> const& exec, std::size_t n, std::size_t length, Term const& term, Done const& done) {
     std::size_t const runs = n / length + (n % length != 0 ? 1 : 0);

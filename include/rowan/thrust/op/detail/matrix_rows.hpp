@@ -1,4 +1,4 @@
-// rowan/thrust/op/detail/matrix_rows.hpp: what operators compute row by row of a matrix, on a device. 16 threads share a row where it is summed.
+// rowan/thrust/op/detail/matrix_rows.hpp: row-wise matrix operators on a device. 16 threads share the sum of a row.
 #pragma once
 
 #include <rowan/op/detail/matrix_rows.hpp>
@@ -9,7 +9,7 @@
 
 namespace rowan::inline v0::detail {
 
-/// Part k % 16 of row k / 16: the largest of every 16th number, and the first of all.
+/// Part k % 16 of row k / 16: the maximum of the first number of the row and every 16th number.
 template <class T>
 struct LargestPart {
     using S = sum_t<T>;
@@ -43,7 +43,7 @@ struct LargestOfParts {
     }
 };
 
-/// exp(x - the largest of its row)
+/// exp(x - the maximum of its row)
 template <class T>
 struct ExponentialAt {
     T const* x;
@@ -56,7 +56,7 @@ struct ExponentialAt {
     }
 };
 
-/// Keeps the sum of a row's exponentials, and hands it on.
+/// Stores the sum of a row's exponentials and calls loss(row, maximum, sum).
 template <class S, class Loss>
 struct KeepRowTotal {
     S const* greatest;
@@ -115,7 +115,7 @@ struct LabelGradElement {
     }
 };
 
-/// Keeps 0 - x.
+/// Stores 0 - x.
 template <class S>
 struct KeepNegative {
     S* numbers;
@@ -126,7 +126,7 @@ template <class System>
 struct MatrixRows<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
 
-    /// cost     the exponentials are computed twice, and not kept
+    /// cost     the exponentials are computed twice instead of stored
     template <class T, class Loss>
     static void softmax(Device const& exec, std::size_t n, std::size_t classes, T const* x, T* to, Loss const& loss) {
         using S = sum_t<T>;

@@ -1,4 +1,4 @@
-// rowan/thrust/op/detail/reduction.hpp: sums of whole tensors on a device.
+// rowan/thrust/op/detail/reduction.hpp: sums and means of whole tensors on a device.
 #pragma once
 
 #include <rowan/op/detail/reduction.hpp>
@@ -18,7 +18,7 @@ struct SquaredDifferenceAt {
     }
 };
 
-/// Stores a total of n numbers, or their mean.
+/// Stores the total of n numbers, or their mean.
 template <class T>
 struct StoreReduced {
     T* out;
@@ -27,7 +27,7 @@ struct StoreReduced {
     ROWAN_HD void operator()(std::size_t, sum_t<T> const& total) const { store(mean ? mean_of(total, n) : total, out); }
 };
 
-/// The total of no numbers.
+/// Stores the total of no numbers.
 template <class T>
 struct StoreNoTotal {
     StoreReduced<T> store_total;
@@ -49,7 +49,7 @@ struct Totals<ThrustDevice<System>> {
     }
 
 private:
-    // The sums of blocks, then the sum of these: two passes however many there are.
+    // Sums blocks of sum_block terms, then the sums of the blocks: two passes for any n.
     template <class Term, class T>
     static void total(Device const& exec, std::size_t n, Term const& term, StoreReduced<T> const& done) {
         using S = sum_t<T>;

@@ -1,4 +1,4 @@
-// rowan/thrust/sequence/detail/row_copies.hpp: rows and blocks of rows copied on a device, from and to places that the host knows.
+// rowan/thrust/sequence/detail/row_copies.hpp: copies of rows and row blocks on a device, at addresses from the host.
 #pragma once
 
 #include <rowan/detail/copy_rows.hpp>
@@ -13,15 +13,15 @@
 
 namespace rowan::inline v0::detail {
 
-/// Where blocks of rows lie: `blocks` of them, none empty, block b of rows [starts[b], starts[b + 1]) and at from[b]. Addresses are numbers,
-/// so that one array holds them all.
+/// A table of `blocks` non-empty blocks of consecutive rows: block b begins at row starts[b] and is copied from address
+/// from[b] to address to[b]. Addresses are stored as integers so that one array holds the whole table.
 struct BlockTable {
     std::size_t blocks;
     std::int64_t const* starts;
     std::int64_t const* from;
     std::int64_t const* to;
 
-    /// The block of row i.
+    /// The block that contains row i.
     ROWAN_HD std::size_t find(std::size_t i) const { return find_block(starts, blocks, i); }
     ROWAN_HD std::size_t row(std::size_t i, std::size_t block) const {
         return i - static_cast<std::size_t>(starts[block]);
@@ -37,7 +37,7 @@ ROWAN_HD W* place_at(std::int64_t address) {
     return reinterpret_cast<W*>(static_cast<std::uintptr_t>(address));
 }
 
-/// Copies a word of row k / words from its block to another block.
+/// Copies one word of row k / words from its block to the target of the block.
 template <class W>
 struct CopyBlockWord {
     BlockTable table;
@@ -51,7 +51,7 @@ struct CopyBlockWord {
     }
 };
 
-/// The same to row index[i].
+/// The same, to row index[i] of `to`.
 template <class W>
 struct PutBlockWord {
     BlockTable table;
@@ -67,7 +67,7 @@ struct PutBlockWord {
     }
 };
 
-/// Collects the blocks that have rows, and what word their addresses have in common.
+/// Collects the non-empty blocks and the common alignment of their addresses.
 class BlockList {
 public:
     explicit BlockList(std::size_t most) {
@@ -84,10 +84,10 @@ public:
     }
 
     std::size_t size() const { return from_.size(); }
-    /// An address that is as odd as the oddest of all.
+    /// The bitwise or of all addresses: its alignment is the lowest of all.
     void const* oddest() const { return reinterpret_cast<void const*>(bits_); }
 
-    /// starts, from and to one after the other.
+    /// starts, from and to, concatenated.
     std::vector<std::int64_t> joined() const {
         std::vector<std::int64_t> all = starts_;
         all.insert(all.end(), from_.begin(), from_.end());
@@ -107,7 +107,7 @@ private:
     std::size_t bits_ = 0;
 };
 
-/// The functions from and to are called on the host, once for each row or block; what they say is uploaded.
+/// Calls `from` and `to` on the host, once per row or non-empty block, and uploads the addresses that they return.
 template <class System>
 struct RowCopies<ThrustDevice<System>> {
     using Exec = ThrustDevice<System>;

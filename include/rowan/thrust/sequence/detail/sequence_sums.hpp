@@ -1,4 +1,4 @@
-// rowan/thrust/sequence/detail/sequence_sums.hpp: sums over rows that the host knows, in the order that rowan promises, and other such reductions.
+// rowan/thrust/sequence/detail/sequence_sums.hpp: SumTree, which reduces rows known to the host, in blocks of 64.
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
@@ -13,16 +13,16 @@
 
 namespace rowan::inline v0::detail {
 
-/// The sum of rows first, first + stride … of at most 64.
+/// Sums `count` <= 64 rows: first, first + stride, …
 struct SumTask {
     std::int64_t first;
     std::int64_t stride;
     std::int64_t count;
-    std::int64_t to;  // the number of the total; that of a partial sum is -1 - to
-    std::int64_t n;   // how many rows the total has
+    std::int64_t to;  // the index of the total, or -1 - slot for a partial sum
+    std::int64_t n;   // the number of rows of the total
 };
 
-/// Does task k / lanes.
+/// Executes task k / lanes.
 template <class Rows, int N, class Apply>
 struct DoSumTask {
     using S = typename Rows::Sum;
@@ -55,7 +55,7 @@ struct DoSumTask {
     }
 };
 
-/// The partial sums as rows to be summed.
+/// The partial sums, as rows to be summed.
 template <class Rows>
 struct PartialRows {
     using Sum = typename Rows::Sum;
@@ -71,22 +71,24 @@ struct PartialRows {
     ROWAN_HD void combine(Sum& sum, Sum const& more) const { rows.combine(sum, more); }
 };
 
-/// Which sums there are: of the rows of a total blocks of 64, of these sums blocks of 64, and so on, each a task.
+/// The tasks of all totals. The rows of a total are reduced in blocks of 64, the results in blocks of 64, and so on;
+/// each block is a task.
 class SumTree {
 public:
-    /// Total number `total` is that of n rows.
+    /// Adds the tasks of a total of n rows.
     void add(std::size_t total, std::int64_t first, std::int64_t stride, std::size_t n) {
         add(0, static_cast<std::int64_t>(total), first, stride, n, n);
     }
 
-    /// Calls apply(total, n, column, sum) with chunks of each total's sum, apply.empty<N>(total, column) for those of no rows.
-    /// cost     40 bytes for each task are uploaded; a thread has a task and some columns
+    /// Calls apply(total, n, column, sum) with chunks of the sum of each total, or apply.empty<N>(total, column) if it
+    /// has no rows.
+    /// cost     uploads 40 bytes per task; one thread per task and chunk of columns
     template <class Exec, class Rows, class Apply>
     void run(Exec const& exec, std::size_t width, Rows const& rows, Apply const& apply, bool chunks) const {
         chunks ? run_chunks<chunk_size>(exec, width, rows, apply) : run_chunks<1>(exec, width, rows, apply);
     }
 
-    /// The same with chunks of N. What is written is memory that nobody has seen yet, so that a call that has failed is no matter.
+    /// The same with chunks of N elements. Runs even if an earlier call has failed; its outputs must be new memory.
     template <int N, class Exec, class Rows, class Apply>
     void run_chunks(Exec const& exec, std::size_t width, Rows const& rows, Apply const& apply) const {
         using S = typename Rows::Sum;
@@ -130,7 +132,7 @@ private:
     std::int64_t slots_ = 0;
 };
 
-/// Rows of a value to be summed: row r is row index[r], or r itself if there is no index.
+/// Rows of a value to be summed: row r is row index[r], or row r if index is null.
 template <class T>
 struct AddRows {
     using Sum = sum_t<T>;
@@ -150,7 +152,7 @@ struct AddRows {
     ROWAN_HD void combine(Sum& sum, Sum const& more) const { sum = plus(sum, more); }
 };
 
-/// Writes totals to the rows of a value.
+/// Stores totals as the rows of a value.
 template <class T>
 struct StoreTotal {
     T* to;

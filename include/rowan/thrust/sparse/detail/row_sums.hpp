@@ -1,4 +1,4 @@
-// rowan/thrust/sparse/detail/row_sums.hpp: the sums of duplicates on a device, in the order that rowan promises.
+// rowan/thrust/sparse/detail/row_sums.hpp: sums of duplicate rows on a device, in blocks of 64 as on the host.
 #pragma once
 
 #include <rowan/detail/block_sum.hpp>
@@ -11,10 +11,11 @@
 
 namespace rowan::inline v0::detail {
 
-/// Which sums there are. The lookups of a row are summed in blocks of 64, counted from its first one, the sums of blocks likewise, and so
-/// on. A row of at most 64 has one block, whose sum is applied at once. Those of longer rows wait in `partial`: that of the block which
-/// begins at lookup i, of the plan's order, in slot 2 · ⌊i / 64⌋, one further for the first block of its row. No two meet there: blocks of
-/// one row begin 64 apart, and so does what follows a row of more than 64.
+/// The partial sums of rows. The lookups of a row are summed in blocks of 64, counted from its first lookup, the block
+/// sums in blocks of 64, and so on. A row of at most 64 lookups has one block, whose sum is applied directly. For
+/// longer rows, `partial` stores the sum of the block that begins at lookup i, in the plan's order, in slot 2·⌊i/64⌋,
+/// plus 1 if it is the first block of its row. No two blocks share a slot: among the blocks of these rows, at most one
+/// first block and at most one later block begin in a window of 64 lookups.
 template <class S>
 struct Partials {
     PlanArrays plan;
@@ -28,7 +29,7 @@ struct Partials {
     ROWAN_HD std::size_t begin(std::int64_t run) const { return static_cast<std::size_t>(plan.offsets[run]); }
 };
 
-/// Sums a block, if one begins at lookup k / lanes.
+/// Sums a block if one begins at lookup k / lanes.
 template <class T, class S, int N, class Apply>
 struct SumBlock {
     Partials<S> to;
@@ -63,8 +64,10 @@ struct SumBlock {
     }
 };
 
-/// Of rows of more than `span` lookups, sums 64 sums of `span` lookups each into the first of them. Of every `span` lookups, two threads
-/// ask whether such a group begins there: for the row that covers the first of them, and for the one that begins within and goes on.
+/// For rows of more than `span` lookups, adds up to 64 partial sums of `span` lookups each, in place into the first of
+/// them. For each window of `span` lookups, two threads per chunk of columns check whether such a group begins in it:
+/// one for the row that contains the first lookup of the window, one for the row that begins in the window and
+/// continues after it.
 template <class S, int N>
 struct SumPartials {
     Partials<S> in;
@@ -99,7 +102,7 @@ struct SumPartials {
     }
 };
 
-/// Applies the sums of rows of more than 64 lookups: of every 64, one such row at most begins there.
+/// Applies the sums of rows of more than 64 lookups. At most one such row begins in each window of 64 lookups.
 template <class S, int N, class Apply>
 struct ApplyPartials {
     Partials<S> in;
@@ -134,8 +137,10 @@ void sum_rows_in_chunks(ThrustDevice<System> const& exec, PlanArrays const& plan
     launch(exec, blocks * lanes, ApplyPartials<S, N, Apply>{partials, apply});
 }
 
-/// The same, in chunks if `chunks`: whether what `apply` touches lies in them.
-/// cost     every contribution is read once; where there are more than 64 lookups, a 32nd of them in memory for a while
+/// The same, in chunks if `chunks` (whether the memory that `apply` accesses is suitable for chunks) and `value` allows
+/// it.
+/// cost     one read of every contribution; for more than 64 lookups, temporary memory for 1/32 of the elements of
+///          value, in the type of sums
 template <class System, class T, class Apply1, class ApplyN>
 void sum_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
               Tensor<T, ThrustDevice<System>> const& value, bool chunks, Apply1 const& apply_one,

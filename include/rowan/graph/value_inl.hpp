@@ -1,0 +1,140 @@
+// rowan/graph/value_inl.hpp: definitions of rowan/graph/value.hpp.
+#pragma once
+
+#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/on_device.hpp>
+#include <rowan/graph/detail/joined_rows.hpp>
+#include <rowan/graph/value.hpp>
+#include <rowan/sequence/batches.hpp>
+#include <rowan/sequence/detail/pick_sequences.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0 {
+
+template <class T, class D>
+std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
+    detail::check_rows("value", value.value());
+    return value.value().shape(0);
+}
+
+template <class T, class D>
+auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
+    Tensor<T, D> alias = value.value().share();
+    std::span<std::byte> bytes;
+    if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
+    return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::on_host() const {
+    if constexpr (detail::is_cpu<D>) {
+        return of(value.share());
+    } else {
+        return of(LoDTensor<T>(to_host(value.value()), value.lod()));
+    }
+}
+
+template <class T, class D>
+void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byte>)> const& f) {
+    if constexpr (detail::is_cpu<D>) {
+        f(bytes_of(value.value()));
+    } else {
+        auto host = Tensor<T>::from_shape(value.shape());
+        f(bytes_of(host));
+        value.value() = detail::placed(value.value().device(), std::move(host));
+    }
+}
+
+template <class T, class D>
+std::span<std::byte> Value::Holder<LoDTensor<T, D>>::bytes_of(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) const {
+    return of(detail::part_of(value, begin, end));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::gather(void const* device, std::span<std::int64_t const> from) const {
+    D const& exec = *static_cast<D const*>(device);
+    if (!value.lod().empty())
+        return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
+    return of(V(detail::picked_rows(exec, value.value(), from)));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value* const> values) const {
+    if (!value.lod().empty()) {
+        std::vector<V> batches;
+        for (Value* const v : values) batches.push_back(v->template get<V>().share());
+        return of(merge_batches(*static_cast<D const*>(device), batches));
+    }
+    return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+}
+
+template <class T, class D>
+Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values, std::span<std::span<std::int64_t const> const> to) const {
+    if (!value.lod().empty()) {
+        Value const all = concat(device, values);
+        std::vector<std::int64_t> from(all.count());
+        std::int64_t i = 0;
+        for (auto const& targets : to) {
+            for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
+        }
+        return all.gather(device, from);
+    }
+    return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+}
+
+template <class V>
+requires(!std::is_reference_v<V>) void Value::set(V&& value) {
+    if (holder_ == nullptr || holder_->type != &type_of<V>) {
+        holder_ = std::make_unique<Holder<V>>(std::move(value));
+    } else {
+        static_cast<Holder<V>&>(*holder_).value = std::move(value);
+    }
+}
+
+template <class V>
+Value Value::Holder<V>::add_slots(Value const& other) const {
+    if constexpr (requires(V & v) { v.accumulate(0, v.read(0)); }) {
+        V const& summands = other.get<V>();
+        V total = value.share();
+        for (std::size_t i = 0; i < summands.size(); ++i) {
+            if (!summands.written(i)) continue;
+            if (!total.written(i)) {
+                total.write(i, summands.read(i));
+                continue;
+            }
+            auto const before = total.read(i);
+            auto sum = before;  // a deep copy: aliases of the slot must not change
+            total.write(i, sum);
+            total.accumulate(i, summands.read(i));
+        }
+        return of(std::move(total));
+    } else {
+        return Base::add_slots(other);
+    }
+}
+
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<float>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<float>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<double>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<double>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int32_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int32_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<std::int64_t>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<std::int64_t>&&))
+ROWAN_TEMPLATE(struct Value::Holder<LoDTensor<bool>>)
+ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
+
+}  // namespace rowan::inline v0

@@ -1,0 +1,222 @@
+// rowan/io/detail/program_reader_inl.hpp: definitions of rowan/io/detail/program_reader.hpp.
+#pragma once
+
+#include <rowan/graph/detail/array_kernels.hpp>
+#include <rowan/io/detail/program_reader.hpp>
+#include <rowan/io/op_attributes.hpp>
+#include <rowan/layer/dropout.hpp>
+#include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/rnn.hpp>
+#include <rowan/layer/while_loop.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+template <class Device, class... T>
+std::vector<Variable*> ProgramReader<Device, T...>::read(Scope& scope) {
+    if (program_.blocks.empty()) throw GraphError("the program has no block");
+    ScopeGuard const guard(scope);
+    used_[0] = true;
+    Frame frame(*this, 0, nullptr);
+    for (VarDesc const& desc : frame.block.vars) {
+        if (!desc.persistable) continue;
+        VarSpec const spec = spec_of(desc);
+        check_known(spec.dims);
+        frame.define(desc.name, scope.new_var(desc.name, spec, Role::parameter));
+    }
+    read_operators(frame);
+    if (fetched_.empty()) throw GraphError("the program has no operator of type fetch: it has no result");
+    return fetched_;
+}
+
+template <class Device, class... T>
+void ProgramReader<Device, T...>::read_source(Frame& frame, OpDesc const& op) {
+    if (frame.outer != nullptr || op.outputs.size() != 1 || op.outputs[0].arguments.size() != 1)
+        throw GraphError(
+            std::string("operator ").append(op.type).append(" does not make one variable of the outermost block"));
+    std::string const& name = op.outputs[0].arguments[0];
+    VarSpec const spec = spec_of(frame.desc(name));
+    if (op.type == "feed") {
+        Variable& v = default_scope().new_var(name, spec, Role::data);
+        auto const attempt = [&]<class E>(std::type_identity<E>) {
+            if (dtype<E>::wire == spec.dtype) v.bring = &bring<E, Device>;
+        };
+        (..., attempt(std::type_identity<T>{}));
+        attempt(std::type_identity<std::int32_t>{});
+        attempt(std::type_identity<std::int64_t>{});
+        attempt(std::type_identity<bool>{});
+        frame.define(name, v);
+    } else {
+        frame.define(name, layer::new_seed<Device>());
+    }
+}
+
+template <class Device, class... T>
+auto ProgramReader<Device, T...>::inputs_of(Frame const& frame, OpDesc const& op) -> Variables {
+    Variables inputs;
+    for (OpDesc::Var const& slot : op.inputs) {
+        for (std::string const& name : slot.arguments) inputs.push_back(&frame.find(name));
+    }
+    return inputs;
+}
+
+template <class Device, class... T>
+template <class F>
+Operator& ProgramReader<Device, T...>::with_element(std::string_view what, std::int32_t wire, F const& f) {
+    Operator* made = nullptr;
+    auto const attempt = [&]<class E>(std::type_identity<E> type) {
+        if (made == nullptr && dtype<E>::wire == wire) made = &f(type);
+    };
+    (..., attempt(std::type_identity<T>{}));
+    attempt(std::type_identity<std::int64_t>{});
+    if (made == nullptr)
+        throw TypeError(std::string(what), dtype_text(wire), "an element type for which the program was built");
+    return *made;
+}
+
+template <class Device, class... T>
+void ProgramReader<Device, T...>::expect_inputs(OpDesc const& op, Variables const& inputs, std::size_t n) {
+    if (inputs.size() < n) throw GraphError(std::string("operator ").append(op.type).append(" has too few inputs"));
+}
+
+template <class Device, class... T>
+Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables const& inputs) {
+    Scope& scope = default_scope();
+    if (op.type == "array_create") {
+        VarSpec const slot{VarType::TENSOR_ARRAY, get_attribute<std::int32_t>(op, "data_type"),
+                           read_attribute<Dims>(op, "dims"), read_attribute<std::size_t>(op, "lod_level")};
+        return with_element(
+            "array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
+                return scope.new_op(array_kernels<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
+            });
+    }
+    expect_inputs(op, inputs, 1);
+    return with_element(op.type, inputs[0]->spec().dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
+        using kernels = array_kernels<E, Device>;
+        for (op_kernel const* c : {&kernels::read, &kernels::write, &kernels::stack, &kernels::unstack, &kernels::size}) {
+            if (c->name != op.type) continue;
+            if (inputs.size() != c->inputs.size())
+                throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));
+            return scope.new_op(*c, inputs, std::make_shared<VarSpec const>(inputs[0]->spec()));
+        }
+        throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
+    });
+}
+
+template <class Device, class... T>
+auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op) -> Frame {
+    auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, "block").value);
+    if (index >= used_.size() || used_[index])
+        throw GraphError(std::string("operator ")
+                             .append(op.type)
+                             .append(": its block is missing, or another operator has it, too"));
+    used_[index] = true;
+    return Frame(*this, index, &outer);
+}
+
+template <class Device, class... T>
+auto ProgramReader<Device, T...>::list(Frame const& frame, OpDesc const& op, std::string_view attribute) -> Variables {
+    Variables variables;
+    for (VarName const& name : get_attribute<std::vector<VarName>>(op, attribute))
+        variables.push_back(&frame.find(name.value));
+    return variables;
+}
+
+template <class Device, class... T>
+void ProgramReader<Device, T...>::define_all(Frame& frame, OpDesc const& op, std::string_view attribute, std::span<Variable* const> variables) {
+    auto const& names = get_attribute<std::vector<VarName>>(op, attribute);
+    if (names.size() != variables.size()) bad_attribute(op, attribute, "has another number of names");
+    for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i].value, *variables[i]);
+}
+
+template <class Device, class... T>
+Operator& ProgramReader<Device, T...>::read_rnn(Frame& outer, OpDesc const& op, Variables const& inputs) {
+    Frame frame = inner(outer, op);
+    auto const& has_boot = get_attribute<std::vector<bool>>(op, "has_boot");
+    auto const& before = get_attribute<std::vector<VarName>>(op, "before");
+    std::string const& x_name = get_attribute<VarName>(op, "x").value;
+    std::string const& out_name = get_attribute<VarName>(op, "out").value;
+    if (has_boot.size() != before.size()) bad_attribute(op, "has_boot", "has another number of memories");
+    expect_inputs(op, inputs, 1 + static_cast<std::size_t>(std::ranges::count(has_boot, true)));
+    std::vector<layer::Memory> memories;
+    std::size_t at = 1;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        layer::Memory& memory = memories.emplace_back();
+        if (has_boot[m]) {
+            memory.like = layer::AnyVar(*inputs[at++]);
+        } else {
+            auto const& dims = spec_of(frame.desc(before[m].value)).dims;
+            memory.size = dims.size() == 2 ? dims[1] : 0;
+        }
+    }
+    layer::RnnOptions const options{.reverse = get_attribute<bool>(op, "reverse"),
+                                    .level = read_attribute<std::ptrdiff_t>(op, "level")};
+    if (options.level < 0) bad_attribute(op, "level", "is negative");
+    std::int32_t const result = spec_of(frame.desc(out_name)).dtype;
+    return with_element("rnn: the result", result, [&]<class R>(std::type_identity<R>) -> Operator& {
+        return with_element(
+            "rnn: the input", inputs[0]->spec().dtype, [&]<class X>(std::type_identity<X>) -> Operator& {
+                auto const made = recurrence<R>(
+                    layer::Var<X, Device>(*inputs[0]), memories, options,
+                    [&](layer::Var<X, Device> const& x_t, std::vector<layer::Var<R, Device>> const& states) {
+                        frame.define(x_name, *x_t);
+                        Variables variables;
+                        for (auto const& s : states) variables.push_back(&*s);
+                        define_all(frame, op, "before", variables);
+                        read_operators(frame);
+                        auto const state = [&](Variable& v) {
+                            if (v.spec().dtype != dtype<R>::wire)
+                                throw TypeError("rnn: a state after a step", kind_text(v.spec()),
+                                                kind_text(tensor_spec<R>({})));
+                            return layer::Var<R, Device>(v);
+                        };
+                        std::vector<layer::Var<R, Device>> after;
+                        for (Variable* v : list(frame, op, "after")) after.push_back(state(*v));
+                        return layer::Step<R, Device>{state(frame.find(out_name)), after};
+                    });
+                return *made.output->writers()[0];
+            });
+    });
+}
+
+template <class Device, class... T>
+Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op, Variables const& inputs) {
+    Frame frame = inner(outer, op);
+    auto const& before = get_attribute<std::vector<VarName>>(op, "before");
+    expect_inputs(op, inputs, before.size());
+    std::span<Variable* const> const first = std::span(inputs).first(before.size());
+    Scope& outside = default_scope();
+    auto const block =
+        begin_loop(outside, first, {.max_iterations = get_attribute<std::int64_t>(op, "max_iterations")});
+    WithdrawnScope refused{block->net.scope};
+    {
+        ScopeGuard const guard(*block->net.scope);
+        Variables states;
+        for (auto const& s : block->net.states) states.push_back(s.before);
+        define_all(frame, op, "before", states);
+        read_operators(frame);
+        block->net.condition = &frame.find(get_attribute<VarName>(op, "condition").value);
+        Variables const after = list(frame, op, "after");
+        if (after.size() != states.size()) bad_attribute(op, "after", "has another number of states");
+        for (std::size_t k = 0; k < after.size(); ++k) block->net.states[k].after = after[k];
+    }
+    Operator& made = with_element(
+        "while_loop: gradients", get_attribute<std::int32_t>(op, "data_type"),
+        [&]<class R>(std::type_identity<R>) -> Operator& { return finish_loop<R, Device>(outside, block, first); });
+    refused.scope = nullptr;
+    return made;
+}
+
+ROWAN_TEMPLATE(class ProgramReader<Cpu, float>)
+
+}  // namespace rowan::inline v0::detail

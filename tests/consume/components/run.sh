@@ -1,3 +1,0 @@
-cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$HOME/.local"
-cmake --build build
-build/app

@@ -1,8 +1,0 @@
-// tests/consume/cuda/device.cu: the file for the GPU. Tensors of the host go between the two.
-#include <rowan/sparse.hpp>
-#include <rowan/thrust.hpp>
-#include <rowan/thrust/cuda.hpp>
-
-rowan::SelectedRows<float> merged_by_gpu(rowan::SelectedRows<float> const& grad) {
-    return to_host(rowan::merge(to_device<rowan::Cuda>(grad)));
-}

@@ -1,2 +1,0 @@
-g++ -std=c++20 -O2 -fopenmp -I rowan/include app.cpp -o app
-./app
