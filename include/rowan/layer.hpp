@@ -20,6 +20,7 @@
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
+#include <rowan/layer/memory.hpp>
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>

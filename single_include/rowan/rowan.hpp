@@ -1526,6 +1526,12 @@ private:
     detail::Storage<T> data_;
 };
 
+}  // namespace rowan::inline v0
+
+// rowan/core/tensor_inl.hpp: definitions of rowan/core/tensor.hpp.
+
+namespace rowan::inline v0 {
+
 template <class T>
 Tensor<T, Cpu>::Tensor(std::initializer_list<detail::Nested<T>> list) {
     shape_type shape;
@@ -5059,7 +5065,7 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
 
 }  // namespace rowan::inline v0::spec
 
-// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, with bit-identical results on SIMD registers, scalars and devices.
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
@@ -5214,6 +5220,12 @@ ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
         return mask ? yes : no;
     }
 }
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
+
+namespace rowan::inline v0::detail {
 
 /// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
 ROWAN_NO_EXEC_CHECK
@@ -19432,7 +19444,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
+// rowan/layer/memory.hpp: Memory, States and Step, the arguments and results of a recurrent layer.
 
 namespace rowan::inline v0::layer {
 
@@ -19506,11 +19518,28 @@ struct RnnOptions {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/detail/recurrence.hpp: recurrence, which builds the net of a step and adds its operator.
+
 namespace rowan::inline v0::detail {
 
 /// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
 template <class State, class T>
 using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+/// A block with an empty scope within `outside`, for the steps of the sequences of x.
+/// errors   ShapeError if x has no levels; ValueError if it does not have that level
+std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
+
+/// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
+/// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
+///          ValueError if a memory has no size, or both a size and an initial state
+std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
+                                    std::vector<Variable*>& inputs);
+
+/// Completes the net of a step with its output and the states after it.
+/// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
+///          each sequence
+void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
 
 /// Calls `step(x_t, states)` once, to build the net of a step.
 template <class R, class T, class Device, class F>
@@ -19518,67 +19547,20 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
                                          layer::RnnOptions const& options, F const& step) {
     using layer::Var;
     Scope& outside = default_scope();
-    auto const block = std::make_shared<RnnBlock>();
-    auto& net = block->net;
-    block->scope = std::make_unique<Scope>(outside);
-    net.scope = block->scope.get();
-    WithdrawnScope refused{net.scope};
-    spec::has_levels("layer::rnn: x", x->spec());
-    auto const levels = static_cast<std::ptrdiff_t>(x->spec().lod_level);
-    if (options.level < -levels || options.level >= levels)
-        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
-                         std::string("a level of x, which has ").append(std::to_string(levels)));
-    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
-    block->reverse = options.reverse;
-    block->runs_whole = runs_whole<Device>;
-    VarSpec x_t = x->spec();
-    x_t.lod_level -= block->level + 1;
-    x_t.dims[0] = UNK;
-    net.x = &net.scope->new_var("x", x_t);
+    auto const block = new_rnn_block(outside, x->spec(), options);
+    WithdrawnScope refused{block->scope.get()};
     std::vector<Variable*> inputs{&*x};
-    std::vector<Var<R, Device>> before;
-    for (layer::Memory const& memory : memories) {
-        Variable* const boot = memory.like.get();
-        if (boot != nullptr) {
-            spec::matrix("layer::rnn: memory", boot->spec());
-            if (boot->spec().dtype != dtype<R>::wire)
-                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(tensor_spec<R>({})));
-        }
-        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
-            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
-                             boot == nullptr ? "1 or more" : "0 beside memory.like");
-        std::int64_t const size = boot == nullptr ? memory.size : boot->spec().dims[1];
-        std::string name("before");
-        if (!before.empty()) name.append("_").append(std::to_string(before.size()));
-        before.emplace_back(net.scope->new_var(name, tensor_spec<R>({UNK, size})));
-        block->has_boot.push_back(boot != nullptr);
-        if (boot != nullptr) inputs.push_back(boot);
-    }
+    auto const before = add_memories(*block, memories, tensor_spec<R>({}), inputs);
     layer::Step<R, Device> const made = [&] {
-        ScopeGuard const guard(*net.scope);
-        return step(Var<T, Device>(*net.x), before);
+        ScopeGuard const guard(*block->scope);
+        std::vector<Var<R, Device>> states;
+        for (Variable* const v : before) states.emplace_back(*v);
+        return step(Var<T, Device>(*block->net.x), states);
     }();
-    auto const& after = made.memory.all();
-    if (after.size() != before.size())
-        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
-                         std::to_string(before.size()));
-    net.out = &*made.output;
-    for (std::size_t m = 0; m < before.size(); ++m) {
-        Variable &first = *before[m], &next = *after[m];
-        if (!(next.spec().dims == first.spec().dims))
-            throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.spec().dims.size() == 2 ? std::to_string(next.spec().dims[1]) : "no number",
-                             std::to_string(first.spec().dims[1]));
-        net.memories.push_back({&first, &next});
-    }
-    net.build();
-    auto const check_rows = [&](Variable const& v) {
-        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
-            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
-                             "a row for each");
-    };
-    check_rows(*net.out);
-    for (auto const& memory : net.memories) check_rows(*memory.after);
+    std::vector<Variable*> after;
+    for (auto const& state : made.memory.all()) after.push_back(&*state);
+    end_step(*block, *made.output, before, after);
+    block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
     block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
     block->for_parts = [](void const* device, std::size_t parts,
@@ -19589,7 +19571,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
             for (std::size_t k = 0; k < parts; ++k) f(k, device);
         }
     };
-    inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
+    inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
@@ -19598,6 +19580,87 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
 }
 
 }  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/recurrence_inl.hpp: definitions of rowan/layer/detail/recurrence.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                       layer::RnnOptions const& options) {
+    spec::has_levels("layer::rnn: x", x);
+    auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
+    if (options.level < -levels || options.level >= levels)
+        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+                         "a level of x, which has " + std::to_string(levels));
+    auto block = std::make_shared<RnnBlock>();
+    block->scope = std::make_unique<Scope>(outside);
+    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
+    block->reverse = options.reverse;
+    block->net.scope = block->scope.get();
+    VarSpec x_t = x;
+    x_t.lod_level -= block->level + 1;
+    x_t.dims[0] = UNK;
+    block->net.x = &block->scope->new_var("x", x_t);
+    return block;
+}
+
+ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
+    std::vector<Variable*> before;
+    for (layer::Memory const& memory : memories) {
+        Variable* const boot = memory.like.get();
+        if (boot != nullptr) {
+            spec::matrix("layer::rnn: memory", boot->spec());
+            if (boot->spec().dtype != state.dtype)
+                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
+        }
+        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
+            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+        VarSpec spec = state;
+        spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
+        std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
+        before.push_back(&block.scope->new_var(name, spec));
+        block.has_boot.push_back(boot != nullptr);
+        if (boot != nullptr) inputs.push_back(boot);
+    }
+    return before;
+}
+
+ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                             std::span<Variable* const> after) {
+    auto& net = block.net;
+    if (after.size() != before.size())
+        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
+                         std::to_string(before.size()));
+    net.out = &output;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
+        if (!(next == first))
+            throw ShapeError("layer::rnn: the width of the state after a step",
+                             next.size() == 2 ? std::to_string(next[1]) : "no number", std::to_string(first[1]));
+        net.memories.push_back({before[m], after[m]});
+    }
+    net.build();
+    auto const check_rows = [&](Variable const& v) {
+        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
+            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                             "a row for each");
+    };
+    check_rows(output);
+    for (Variable const* const v : after) check_rows(*v);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/layer/rnn.hpp: layer::rnn, a recurrent layer whose step is a function of layers.
 
 namespace rowan::inline v0::layer {
 

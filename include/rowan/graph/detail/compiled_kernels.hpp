@@ -101,7 +101,8 @@ template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
+    using type = type_list<std::conditional_t<std::is_same_v<Slot, slot::seed>, std::int64_t,
+                                              std::conditional_t<is_index_slot<Slot>, I, E>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.

@@ -1,0 +1,158 @@
+// rowan/core/tensor_inl.hpp: definitions of rowan/core/tensor.hpp.
+#pragma once
+
+#include <rowan/core/detail/checked.hpp>
+#include <rowan/core/error.hpp>
+#include <rowan/core/tensor.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace rowan::inline v0 {
+
+template <class T>
+Tensor<T, Cpu>::Tensor(std::initializer_list<detail::Nested<T>> list) {
+    shape_type shape;
+    detail::Nested<T>::shape_of(list, shape);
+    resize(shape);
+    detail::Nested<T>::copy(list, shape, 0, data_.data());
+}
+
+template <class T>
+template <class E>
+Tensor<T, Cpu>::Tensor(xt::xexpression<E> const& e) {
+    if constexpr (std::convertible_to<typename E::value_type, T>) {
+        semantic::assign(e);
+    } else {  // no implicit conversion, e.g. float to bfloat16: use narrow()
+        E const& values = e.derived_cast();
+        resize(values.shape());
+        std::transform(values.begin(), values.end(), data_.begin(),
+                       [](auto const& x) { return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x)); });
+    }
+}
+
+template <class T>
+auto Tensor<T, Cpu>::from_shape(shape_type const& shape) -> Tensor {
+    Tensor t;
+    t.resize(shape);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
+    Tensor t = from_shape(shape);
+    std::fill(t.data_.begin(), t.data_.end(), value);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::slice(std::size_t begin, std::size_t end) const -> Tensor {
+    detail::check_range("slice", begin, end, checked_rows());
+    shape_type shape = this->shape();
+    shape[0] = end - begin;
+    return alias(begin * row_size(), (end - begin) * row_size(), shape);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::reshaped(shape_type const& shape) const -> Tensor {
+    check_rank(shape.size());
+    if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
+        throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
+    }
+    return alias(0, this->size(), shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
+    check_rank(shape.size());
+    shape_type dims(shape.begin(), shape.end());
+    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
+    typename container::strides_type strides(dims.size());
+    typename container::backstrides_type backstrides(dims.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
+    data_.resize(size);  // the last operation that may throw
+    std::swap(container::shape_impl(), dims);
+    std::swap(container::strides_impl(), strides);
+    std::swap(container::backstrides_impl(), backstrides);
+}
+
+template <class T>
+template <class Shape>
+auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
+    shape_type dims(shape.begin(), shape.end());
+    auto const open = std::find(dims.begin(), dims.end(), std::numeric_limits<std::size_t>::max());
+    if (std::signed_integral<typename Shape::value_type> && open != dims.end()) {
+        *open = 1;
+        std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
+        *open = rest == 0 ? 0 : this->size() / rest;
+    }
+    if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
+        throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
+    }
+    resize(dims);
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
+    std::swap(container::shape_impl(), other.container::shape_impl());
+    std::swap(container::strides_impl(), other.container::strides_impl());
+    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    std::swap(data_, other.data_);
+}
+
+template <class T>
+auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
+    Tensor t;
+    t.data_ = data_.alias(begin, size);
+    t.container::resize(shape, true);
+    return t;
+}
+
+template <class T>
+auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
+    if (result.shape() != this->shape()) {
+        throw ShapeError("result of compound assignment", detail::shape_text(result.shape()),
+                         detail::shape_text(this->shape()));
+    }
+    std::copy_n(result.data_.data(), result.size(), data_.data());
+    return *this;
+}
+
+template <class T>
+void Tensor<T, Cpu>::check_rank(std::size_t rank) {
+    if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_rows() const {
+    if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+    return this->shape()[0];
+}
+
+template <class T>
+std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
+    std::size_t const rows = checked_rows();
+    if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
+    return i;
+}
+
+ROWAN_TEMPLATE(class Tensor<float>)
+ROWAN_TEMPLATE(void Tensor<float>::resize(Tensor<float>::shape_type const&, bool))
+ROWAN_TEMPLATE(class Tensor<double>)
+ROWAN_TEMPLATE(void Tensor<double>::resize(Tensor<double>::shape_type const&, bool))
+ROWAN_TEMPLATE(class Tensor<std::int32_t>)
+ROWAN_TEMPLATE(void Tensor<std::int32_t>::resize(Tensor<std::int32_t>::shape_type const&, bool))
+ROWAN_TEMPLATE(class Tensor<std::int64_t>)
+ROWAN_TEMPLATE(void Tensor<std::int64_t>::resize(Tensor<std::int64_t>::shape_type const&, bool))
+ROWAN_TEMPLATE(class Tensor<bool>)
+ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
+
+}  // namespace rowan::inline v0

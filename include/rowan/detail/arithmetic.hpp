@@ -1,0 +1,166 @@
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, with bit-identical results on SIMD registers, scalars and devices.
+#pragma once
+
+#include <rowan/core/detail/config.hpp>
+#include <rowan/core/dtype.hpp>
+
+#if !__has_include(<xsimd/xsimd.hpp>)
+#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+#endif
+#include <xsimd/xsimd.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace rowan::inline v0::detail {
+
+template <class T>
+using sum_t = typename dtype<T>::sum;
+
+/// The type in which formulas over values of `T...` are computed.
+template <class... T>
+using compute_t = std::common_type_t<sum_t<T>...>;
+
+/// Whether a table of `To` can be updated from values of `From...`. A table of integers can be updated from integers
+/// only.
+template <class To, class... From>
+concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
+    typename compute_t<To, From...>;
+}
+&&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
+
+/// Whether `S` is a floating-point type with hardware arithmetic on all devices.
+template <class S>
+inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
+
+/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
+#ifdef __CUDA_ARCH__
+template <class S>
+inline constexpr bool has_batch = false;
+#else
+template <class S>
+inline constexpr bool has_batch = is_machine_float<S>;
+#endif
+
+template <class V>
+inline constexpr bool is_batch = false;
+template <class S, class A>
+inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
+
+/// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
+/// need it: its `product` is never fused.
+template <class V>
+ROWAN_HD_INLINE V rounded(V x) {
+#ifndef __CUDA_ARCH__
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__AVX512F__)
+#define ROWAN_FLOAT_REGISTER "+v"
+#elif defined(__x86_64__)
+#define ROWAN_FLOAT_REGISTER "+x"
+#else
+#define ROWAN_FLOAT_REGISTER "+w"
+#endif
+    if constexpr (is_batch<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        return x;
+    } else if constexpr (is_machine_float<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x));
+        return x;
+    }
+#undef ROWAN_FLOAT_REGISTER
+#endif
+    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+#endif
+    return x;
+}
+
+/// a + b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V plus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a + b;
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
+#ifdef __CUDA_ARCH__
+    } else if constexpr (std::is_same_v<V, float>) {
+        return __fmul_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dmul_rn(a, b);
+#endif
+    } else {
+        return rounded(a * b);
+    }
+}
+
+/// a / b, correctly rounded regardless of the device compiler's options.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fdiv_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __ddiv_rn(a, b);
+    } else
+#endif
+    {
+        return a / b;
+    }
+}
+
+/// Converts an option to the type in which a formula is computed.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
+    if constexpr (is_batch<V>) {
+        return V(static_cast<typename V::value_type>(x));
+    } else {
+        return static_cast<V>(x);
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V square_root(V const& x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fsqrt_rn(x);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dsqrt_rn(x);
+    }
+#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
+    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
+    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
+    }
+#endif
+    using std::sqrt;
+    using xsimd::sqrt;
+    static_assert(requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+    return sqrt(x);
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    if constexpr (is_batch<V>) {
+        return xsimd::select(mask, yes, no);
+    } else {
+        return mask ? yes : no;
+    }
+}
+
+}  // namespace rowan::inline v0::detail

@@ -1,0 +1,79 @@
+// rowan/layer/detail/recurrence.hpp: recurrence, which builds the net of a step and adds its operator.
+#pragma once
+
+#include <rowan/detail/on_device.hpp>
+#include <rowan/graph/rnn.hpp>
+#include <rowan/layer/detail/run_parts.hpp>
+#include <rowan/layer/memory.hpp>
+#include <rowan/op/var_spec.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// The element type of states and results: State unless it is void, else T, or float if T is an integer type.
+template <class State, class T>
+using state_t = std::conditional_t<!std::is_void_v<State>, State, std::conditional_t<std::is_integral_v<T>, float, T>>;
+
+/// A block with an empty scope within `outside`, for the steps of the sequences of x.
+/// errors   ShapeError if x has no levels; ValueError if it does not have that level
+std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x, layer::RnnOptions const& options);
+
+/// Adds the states before a step to the scope of the block, and the initial states to `inputs`.
+/// errors   ShapeError if an initial state is not a matrix; TypeError if its element type is not that of `state`;
+///          ValueError if a memory has no size, or both a size and an initial state
+std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories, VarSpec const& state,
+                                    std::vector<Variable*>& inputs);
+
+/// Completes the net of a step with its output and the states after it.
+/// errors   ShapeError if the states differ from those before the step in number or width, or do not have one row for
+///          each sequence
+void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before, std::span<Variable* const> after);
+
+/// Calls `step(x_t, states)` once, to build the net of a step.
+template <class R, class T, class Device, class F>
+layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::span<layer::Memory const> memories,
+                                         layer::RnnOptions const& options, F const& step) {
+    using layer::Var;
+    Scope& outside = default_scope();
+    auto const block = new_rnn_block(outside, x->spec(), options);
+    WithdrawnScope refused{block->scope.get()};
+    std::vector<Variable*> inputs{&*x};
+    auto const before = add_memories(*block, memories, tensor_spec<R>({}), inputs);
+    layer::Step<R, Device> const made = [&] {
+        ScopeGuard const guard(*block->scope);
+        std::vector<Var<R, Device>> states;
+        for (Variable* const v : before) states.emplace_back(*v);
+        return step(Var<T, Device>(*block->net.x), states);
+    }();
+    std::vector<Variable*> after;
+    for (auto const& state : made.memory.all()) after.push_back(&*state);
+    end_step(*block, *made.output, before, after);
+    block->runs_whole = runs_whole<Device>;
+    block->kernels = LoopKernels::of<R, Device>();
+    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
+    block->for_parts = [](void const* device, std::size_t parts,
+                          std::function<void(std::size_t, void const*)> const& f) {
+        if constexpr (std::is_same_v<Device, Cpu>) {
+            run_parts(*static_cast<Cpu const*>(device), parts, f);
+        } else {
+            for (std::size_t k = 0; k < parts; ++k) f(k, device);
+        }
+    };
+    inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
+    Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    refused.scope = nullptr;
+    layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
+    for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
+    return result;
+}
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/layer/detail/recurrence_inl.hpp>

@@ -1,0 +1,84 @@
+// rowan/layer/detail/recurrence_inl.hpp: definitions of rowan/layer/detail/recurrence.hpp.
+#pragma once
+
+#include <rowan/layer/detail/recurrence.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
+#include <rowan/op/infer.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec const& x,
+                                                       layer::RnnOptions const& options) {
+    spec::has_levels("layer::rnn: x", x);
+    auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
+    if (options.level < -levels || options.level >= levels)
+        throw ValueError("layer::rnn: level", static_cast<double>(options.level),
+                         "a level of x, which has " + std::to_string(levels));
+    auto block = std::make_shared<RnnBlock>();
+    block->scope = std::make_unique<Scope>(outside);
+    block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
+    block->reverse = options.reverse;
+    block->net.scope = block->scope.get();
+    VarSpec x_t = x;
+    x_t.lod_level -= block->level + 1;
+    x_t.dims[0] = UNK;
+    block->net.x = &block->scope->new_var("x", x_t);
+    return block;
+}
+
+ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<layer::Memory const> memories,
+                                                   VarSpec const& state, std::vector<Variable*>& inputs) {
+    std::vector<Variable*> before;
+    for (layer::Memory const& memory : memories) {
+        Variable* const boot = memory.like.get();
+        if (boot != nullptr) {
+            spec::matrix("layer::rnn: memory", boot->spec());
+            if (boot->spec().dtype != state.dtype)
+                throw TypeError("layer::rnn: memory.like", kind_text(boot->spec()), kind_text(state));
+        }
+        if (boot == nullptr ? memory.size < 1 : memory.size != 0)
+            throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
+                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+        VarSpec spec = state;
+        spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
+        std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
+        before.push_back(&block.scope->new_var(name, spec));
+        block.has_boot.push_back(boot != nullptr);
+        if (boot != nullptr) inputs.push_back(boot);
+    }
+    return before;
+}
+
+ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variable* const> before,
+                             std::span<Variable* const> after) {
+    auto& net = block.net;
+    if (after.size() != before.size())
+        throw ShapeError("layer::rnn: the number of states after a step", std::to_string(after.size()),
+                         std::to_string(before.size()));
+    net.out = &output;
+    for (std::size_t m = 0; m < before.size(); ++m) {
+        Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
+        if (!(next == first))
+            throw ShapeError("layer::rnn: the width of the state after a step",
+                             next.size() == 2 ? std::to_string(next[1]) : "no number", std::to_string(first[1]));
+        net.memories.push_back({before[m], after[m]});
+    }
+    net.build();
+    auto const check_rows = [&](Variable const& v) {
+        if (!net.has_rows(v) || v.spec().dims.empty() || v.spec().dims[0] != UNK)
+            throw ShapeError("layer::rnn: the output or the state of a step", "the same for all sequences",
+                             "a row for each");
+    };
+    check_rows(output);
+    for (Variable const* const v : after) check_rows(*v);
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
