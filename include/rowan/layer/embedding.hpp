@@ -43,7 +43,7 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
 }
 
-/// Returns one row for each sequence of ids: the sum, mean, … of their rows.
+/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -57,7 +57,7 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::embedding_bag; the weights have a gradient, too.
+/// The same with a weight for each id, as TensorFlow's embedding_lookup_sparse; the weights have a gradient, too.
 /// shapes   weight [n]
 /// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
 /// cost     as without weights; the weighted rows of a bag are stored temporarily
