@@ -2209,8 +2209,8 @@ struct VarSpec {
 
 /// Whether this is the number of one of rowan's integral element types, including bool.
 constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
-           wire == dtype<bool>::wire;
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
 }
 
 /// The spec of a Tensor or LoDTensor.
@@ -2222,7 +2222,8 @@ constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
 /// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(),
+                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
 }
 
@@ -3505,7 +3506,8 @@ Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values, std::span<std::span<std::int64_t const> const> to) const {
+Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values,
+                                              std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
         Value const all = concat(device, values);
         std::vector<std::int64_t> from(all.count());
@@ -3806,16 +3808,16 @@ using compiled_ops =
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
-              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              sum_rows_op, tanh_op, weighted_embedding_bag_op>;
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op,
+              rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op, softmax_op,
+              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
-                                       equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
-                                       split_op, sub_op, sum_op>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op, equal_op,
+              full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
-using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
-                                     logical_not_op, logical_or_op>;
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
+                                     logical_and_op, logical_not_op, logical_or_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
@@ -3829,7 +3831,8 @@ template <class Slots, class E, class I>
 struct input_types;
 template <class... Slot, class E, class I>
 struct input_types<slots<Slot...>, E, I> {
-    using type = type_list<std::conditional_t<is_index_slot<Slot>, I, E>...>;
+    using type = type_list<std::conditional_t<std::is_same_v<Slot, slot::seed>, std::int64_t,
+                                              std::conditional_t<is_index_slot<Slot>, I, E>>...>;
 };
 
 /// Whether all inputs may have the same element type: there is no index slot, or labels may be probabilities.
@@ -3852,7 +3855,8 @@ template <class Op, class... T>
 inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {
         return is_in<Op, compiled_sources>;
-    } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+    } else if constexpr (is_in<Op, compiled_ops> &&
+                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
         return true;
     } else if constexpr (is_in<Op, compiled_integer_ops> &&
                          (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {
@@ -4902,9 +4906,9 @@ struct rules_of<Op, D, Types, grad_rules<>> {
 };
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
-    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value,
-                                                                            rule_of<Op, D, Types, Rule>::reads,
-                                                                            rule_of<Op, D, Types, Rule>::writes}...};
+    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{
+        grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value, rule_of<Op, D, Types, Rule>::reads,
+                    rule_of<Op, D, Types, Rule>::writes}...};
 };
 
 }  // namespace detail
@@ -5207,7 +5211,8 @@ ROWAN_HD_INLINE V square_root(V const& x) {
 #endif
     using std::sqrt;
     using xsimd::sqrt;
-    static_assert(requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+    static_assert(
+        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
     return sqrt(x);
 }
 
@@ -6803,12 +6808,14 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
+    -> TensorArray {
     return gather_grad(Device{}, indices, out_grad, size);
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
+                                         std::size_t size) -> TensorArray {
     detail::HostIds<Device> const on_host(exec, indices);
     detail::check_list("indices", on_host);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
@@ -6822,7 +6829,8 @@ auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
+auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
+    -> TensorArray {
     auto const& shape = tensor.shape();
     if (axis >= shape.size())
         throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
@@ -6893,7 +6901,8 @@ Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& i
 }
 
 template <class T, class Device>
-Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, UnpackOptions options) {
+Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input,
+                                                   UnpackOptions options) {
     input.check();
     StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
     auto steps = unpack(exec, input, map);
@@ -6901,7 +6910,8 @@ Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor
 }
 
 template <class T, class Device>
-void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps, StepMap<Device>* map) {
+void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length,
+                                    TensorArray* steps, StepMap<Device>* map) {
     if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
     auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
     *steps = std::move(made);
@@ -6914,7 +6924,8 @@ auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<D
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
+auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map)
+    -> TensorArray {
     input.check();
     detail::check_map(input.lod(), map);
     TensorArray array;
@@ -6930,7 +6941,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Dev
 }
 
 template <class T, class Device>
-LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
+LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level,
+                                                  StepMap<Device> const& map) const {
     if (level != map.level())
         throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
     if (size() != map.steps())
@@ -6954,7 +6966,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) -> TensorArray {
+auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis)
+    -> TensorArray {
     TensorArray array;
     array.kind_.shape = shape;
     array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -6970,7 +6983,8 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
 }
 
 template <class T, class Device>
-Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
+Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices,
+                                                      std::size_t axis) const {
     shape_type shape = kind_.known ? kind_.shape : shape_type{};
     std::vector<T const*> data;
     for (std::size_t i = 0; i < indices.size(); ++i) {
@@ -7035,11 +7049,11 @@ inline bool not_row_wise(void const*) { return false; }
 
 /// The kernel of an operator that does not process rows independently.
 constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
-                           std::span<std::string_view const> out,
-                           std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
-                           void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
-                                       std::ptrdiff_t),
-                           std::span<grad_kernel const> rules, bool in_place = false) {
+                             std::span<std::string_view const> out,
+                             std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
+                             void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
+                                         std::ptrdiff_t),
+                             std::span<grad_kernel const> rules, bool in_place = false) {
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
@@ -7059,7 +7073,8 @@ inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* c
                         std::ptrdiff_t) {
     out[0]->clear();
 }
-inline constexpr op_kernel array_sum_kernel = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
+inline constexpr op_kernel array_sum_kernel =
+    whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
 inline constexpr op_kernel nothing_kernel = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
 
 template <class T, class D>
@@ -7125,7 +7140,8 @@ struct array_kernels {
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
     static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
     static constexpr std::array stack_rules{grad_kernel{&stack_grad, stack_reads, writes_first}};
-    static constexpr op_kernel stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+    static constexpr op_kernel stack =
+        whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
 
     // ---- [slots, ...] -> array
 
@@ -8659,9 +8675,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         if (!needed[k]) continue;
         grad_kernel const& rule = op.kernel->rules[k];
         std::vector<Variable*> reads;
-        auto const read = [&](std::span<Variable* const> held) {
-            reads.insert(reads.end(), held.begin(), held.end());
-        };
+        auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
             switch (slot.kind) {
                 case grad_slot::input:
@@ -9238,7 +9252,8 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
+        return !reads_rows(op) ||
+               (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
@@ -9714,8 +9729,9 @@ inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->boots();
 }
 
-inline constexpr op_kernel rnn_grad_kernel{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
-                                       &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
+inline constexpr op_kernel rnn_grad_kernel{
+    "rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+    &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 1},
                                                     grad_slot{grad_slot::grad_of_output, 0}};
@@ -9727,15 +9743,15 @@ inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kern
 /// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
 /// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
 inline constexpr op_kernel rnn_kernel{"rnn",
-                                  detail::rnn_inputs,
-                                  detail::rnn_outputs,
-                                  0,
-                                  false,
-                                  &detail::rnn_has_rows,
-                                  &detail::rnn_row_wise,
-                                  &detail::infer_rnn,
-                                  &detail::run_rnn,
-                                  detail::rnn_rules};
+                                      detail::rnn_inputs,
+                                      detail::rnn_outputs,
+                                      0,
+                                      false,
+                                      &detail::rnn_has_rows,
+                                      &detail::rnn_row_wise,
+                                      &detail::infer_rnn,
+                                      &detail::run_rnn,
+                                      detail::rnn_rules};
 
 }  // namespace rowan::inline v0
 
@@ -10223,8 +10239,9 @@ inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_re
 
 /// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
 /// states, and the LoopScopes that the gradient needs.
-inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
-                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
+inline constexpr op_kernel while_kernel =
+    detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs, &detail::infer_while,
+                     &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0
 
@@ -10306,8 +10323,7 @@ ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
         for (std::size_t k = 0; k < states.size(); ++k) {
             LoopNet::State const& s = net_.states[k];
             Value& after = at(net_.place(*s.after), values);
-            states[k] =
-                s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
+            states[k] = s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
         }
     }
     s_.iterations.resize(net_.has_backward ? s_.count : 0);
@@ -12085,7 +12101,8 @@ private:
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(
+        *default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
 /// Returns slot `index` of the array.
@@ -14331,7 +14348,8 @@ SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T>::from_shape(g.value().shape());
     parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin, value.data() + begin);
+        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin,
+                             value.data() + begin);
     });
     return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
 }
@@ -14878,7 +14896,7 @@ void divide(Pooling pool, std::size_t length, std::size_t width, From const* fro
         auto const quotient = [&](S x) {
             using Wide = std::common_type_t<S, std::int64_t>;
             return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
-                                      : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
+                                         : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
         };
         map_lanes<S>(quotient, width, from, to);
     } else {
@@ -14961,7 +14979,7 @@ struct SequencePool<Cpu> {
                     std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {
                     pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
-                                      : detail::column_extremes<false>(first, n, width, best.data());
+                                         : detail::column_extremes<false>(first, n, width, best.data());
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                 }
             }
@@ -15227,7 +15245,7 @@ struct BagLookups<Cpu> {
                     S grad = constant<S>(0.0);
                     S const slope = pool == Pooling::mean   ? constant<S>(1.0)
                                     : pool == Pooling::sqrt ? bags.weight(i) / divisor
-                                                         : constant<S>(0.0);
+                                                            : constant<S>(0.0);
                     for (std::size_t k = 0; k < width; ++k) {
                         S const x = dtype<T>::widen(bags.row(i)[k]);
                         S const change = (x - product(total[k] / divisor, slope)) / divisor;
@@ -15268,7 +15286,7 @@ struct BagOptions {
 ///          bits for any number of threads
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                           BagOptions const& options = {}) {
+                              BagOptions const& options = {}) {
     Tensor<T, D> const* const weight = nullptr;
     detail::check_bags(exec, table, ids, weight, options.pool);
     return detail::BagLookups<D>::lookup(exec, table, ids, weight, options.pool);
@@ -15281,7 +15299,8 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// cost     one read of out_grad and two writes of n rows (zeros, then the gradients); max also reads the table rows
 template <class T, id_type I, device D>
 SelectedRows<T, D> embedding_bag_grad(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                                   std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
+                                      std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                      BagOptions const& options = {}) {
     Tensor<T, D>* const none = nullptr;
     detail::check_bags<T, I, D>(exec, table, ids, none, options.pool);
     return detail::BagLookups<D>::template grad<T, I>(exec, table, ids, none, out_grad, options.pool, none);
@@ -15528,7 +15547,7 @@ namespace rowan::inline v0 {
 /// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                           std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
 }
@@ -15539,10 +15558,10 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
-                                                             LoDTensor<I, D> const& ids,
-                                                             std::type_identity_t<Tensor<T, D>> const& weight,
-                                                             std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                             BagOptions const& options = {}) {
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
@@ -15627,7 +15646,7 @@ Var<T, Device> embedding(Var<I, Device> const& ids, EmbeddingOptions const& opti
     return embedding(ids, embedding_table<T, Device>(options), {options.padding_id});
 }
 
-/// Returns one row for each sequence of ids: the sum, mean, … of their rows.
+/// PyTorch's EmbeddingBag: one row for each sequence of ids, the sum, mean, … of their rows.
 /// shapes   ids [n] with levels -> [sequences, width]
 /// errors   ShapeError if ids have no levels or their rank is not 1; as embedding_table, if it creates the table; when
 ///          the net runs, as rowan::embedding_bag
@@ -15641,7 +15660,7 @@ Var<T, Device> embedding_bag(Var<I, Device> const& ids, EmbeddingOptions const& 
     return embedding_bag(ids, embedding_table<T, Device>(options), bag);
 }
 
-/// The same with a weight for each id, see rowan::embedding_bag; the weights have a gradient, too.
+/// The same with a weight for each id, as TensorFlow's embedding_lookup_sparse; the weights have a gradient, too.
 /// shapes   weight [n]
 /// errors   as without weights; when the net runs, ShapeError if the numbers of weights and ids differ
 /// cost     as without weights; the weighted rows of a bag are stored temporarily
@@ -16491,10 +16510,12 @@ void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, De
 
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                            AdagradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                            AdagradOptions))
 
 }  // namespace rowan::inline v0
 
@@ -16610,12 +16631,17 @@ void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Devic
     adam(Device{}, plan, param, moment1, moment2, value, options);
 }
 
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         AdamOptions))
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdamOptions))
-ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         AdamOptions))
+ROWAN_TEMPLATE(void adam(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, AdamOptions))
 
 }  // namespace rowan::inline v0
 
@@ -16738,12 +16764,17 @@ void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Devic
     ftrl(Device{}, plan, param, squared, linear, value, options);
 }
 
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         FtrlOptions))
 ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, FtrlOptions))
 
 }  // namespace rowan::inline v0
 
@@ -16858,10 +16889,13 @@ void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, D
 
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                             MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                             MomentumOptions))
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
-ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, MomentumOptions))
+ROWAN_TEMPLATE(void momentum(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                             MomentumOptions))
 
 }  // namespace rowan::inline v0
 
@@ -17028,12 +17062,18 @@ void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, De
     rmsprop(Device{}, plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, RmspropOptions))
-ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                            Tensor<float> const&, RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                            RmspropOptions))
+ROWAN_TEMPLATE(void rmsprop(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                            Tensor<double> const&, RmspropOptions))
 
 }  // namespace rowan::inline v0
 
@@ -17146,12 +17186,17 @@ void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tens
     rowwise_adagrad(Device{}, plan, param, moment, value, options);
 }
 
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                                    AdagradOptions))
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
-ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&,
+                                    Tensor<float> const&, AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                                    AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                                    AdagradOptions))
+ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&,
+                                    Tensor<double> const&, AdagradOptions))
 
 }  // namespace rowan::inline v0
 
@@ -17430,8 +17475,8 @@ template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+    (kinds_.push_back(
+         {dtype<T>::wire, [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
      ...);
 }
 
@@ -17936,7 +17981,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
 
 /// The same for specs, including b, at compile time or when a net is built.
 constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
-                          VarSpec const& b) {
+                                    VarSpec const& b) {
     spec::matrix("cell: x", x);
     spec::matrix("cell: h_prev", h_prev);
     spec::matrix("cell: w", w);
@@ -18484,7 +18529,9 @@ private:
 };
 
 template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
+Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
+                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
     : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
     static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost, *own_);
@@ -18500,9 +18547,8 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     }
     for (auto const& other : others) {
         if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for an optimizer of its own"));
+            throw GraphError(
+                std::string("there is no parameter \"").append(other.first).append("\" for an optimizer of its own"));
     }
     for (auto const& g : gradients) {
         auto const other = others.find(g.parameter->name());
@@ -18558,8 +18604,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-    if (!std::isfinite(cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(*own_, exec);
     ++steps_;
@@ -20490,7 +20535,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
-    double pad_value = 0;   ///< the elements of the row of an empty sequence
+    double pad_value = 0;         ///< the elements of the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});
@@ -21020,12 +21065,13 @@ using builtin_ops =
              clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
              dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_grad_op,
              gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op,
-             embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op, lstm_unit_op,
-             momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op, relu_op,
-             rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op, sequence_expand_op,
-             sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op,
-             softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op,
-             sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op, weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
+             embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
+             lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op,
+             relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op,
+             sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op,
+             softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
+             split_grad_op, split_op, sub_op, sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op,
+             weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
 
@@ -21852,7 +21898,8 @@ struct SequenceSoftmax<Cpu> {
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
+                    for (std::size_t k = 0; k < width; ++k)
+                        scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {
@@ -22112,12 +22159,16 @@ LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<D
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))
 ROWAN_TEMPLATE(LoDTensor<float> shrink(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t))
-ROWAN_TEMPLATE(Tensor<float> shrink_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
-ROWAN_TEMPLATE(LoDTensor<float> shrink_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+ROWAN_TEMPLATE(Tensor<float> shrink_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t,
+                                         std::size_t))
+ROWAN_TEMPLATE(LoDTensor<float> shrink_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t,
+                                            Lod const&))
 ROWAN_TEMPLATE(Tensor<double> shrink(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t))
 ROWAN_TEMPLATE(LoDTensor<double> shrink(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t))
-ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
-ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t,
+                                          std::size_t))
+ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t,
+                                             Lod const&))
 
 }  // namespace rowan::inline v0
 

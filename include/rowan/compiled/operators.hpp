@@ -15,7 +15,8 @@ using Codes = std::vector<op_kernel const*>;
 
 template <class Op, class... T>
 void compile_kernel(Codes& codes, type_list<T...>) {
-    static_assert(level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask, "rowan: compiled_kernels.hpp lists a kernel that does not exist");
+    static_assert(level_mask<Op, Cpu, LoDTensor<T, Cpu>...>() != no_mask,
+                  "rowan: compiled_kernels.hpp lists a kernel that does not exist");
     codes.push_back(&kernel_of<Op, Cpu, T...>::value);
 }
 

@@ -149,7 +149,8 @@ ROWAN_HD_INLINE V square_root(V const& x) {
 #endif
     using std::sqrt;
     using xsimd::sqrt;
-    static_assert(requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+    static_assert(
+        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
     return sqrt(x);
 }
 

@@ -171,9 +171,9 @@ struct rules_of<Op, D, Types, grad_rules<>> {
 };
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
-    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value,
-                                                                            rule_of<Op, D, Types, Rule>::reads,
-                                                                            rule_of<Op, D, Types, Rule>::writes}...};
+    static constexpr std::array<grad_kernel, sizeof...(Rule)> value{
+        grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value, rule_of<Op, D, Types, Rule>::reads,
+                    rule_of<Op, D, Types, Rule>::writes}...};
 };
 
 }  // namespace detail

@@ -79,8 +79,9 @@ inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
     return i <= static_cast<RnnBlock const*>(attributes)->boots();
 }
 
-inline constexpr op_kernel rnn_grad_kernel{"rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
-                                       &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
+inline constexpr op_kernel rnn_grad_kernel{
+    "rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
+    &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
 inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
                                                     grad_slot{grad_slot::grad_of_output, 1},
                                                     grad_slot{grad_slot::grad_of_output, 0}};
@@ -92,15 +93,15 @@ inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kern
 /// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
 /// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
 inline constexpr op_kernel rnn_kernel{"rnn",
-                                  detail::rnn_inputs,
-                                  detail::rnn_outputs,
-                                  0,
-                                  false,
-                                  &detail::rnn_has_rows,
-                                  &detail::rnn_row_wise,
-                                  &detail::infer_rnn,
-                                  &detail::run_rnn,
-                                  detail::rnn_rules};
+                                      detail::rnn_inputs,
+                                      detail::rnn_outputs,
+                                      0,
+                                      false,
+                                      &detail::rnn_has_rows,
+                                      &detail::rnn_row_wise,
+                                      &detail::infer_rnn,
+                                      &detail::run_rnn,
+                                      detail::rnn_rules};
 
 }  // namespace rowan::inline v0
 

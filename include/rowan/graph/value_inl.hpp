@@ -82,7 +82,8 @@ Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values, std::span<std::span<std::int64_t const> const> to) const {
+Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values,
+                                              std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
         Value const all = concat(device, values);
         std::vector<std::int64_t> from(all.count());

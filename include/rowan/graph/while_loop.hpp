@@ -64,8 +64,9 @@ inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_re
 
 /// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
 /// states, and the LoopScopes that the gradient needs.
-inline constexpr op_kernel while_kernel = detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs,
-                                                       &detail::infer_while, &detail::run_while, detail::while_rules);
+inline constexpr op_kernel while_kernel =
+    detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs, &detail::infer_while,
+                     &detail::run_while, detail::while_rules);
 
 }  // namespace rowan::inline v0
 

@@ -79,8 +79,7 @@ ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
         for (std::size_t k = 0; k < states.size(); ++k) {
             LoopNet::State const& s = net_.states[k];
             Value& after = at(net_.place(*s.after), values);
-            states[k] =
-                s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
+            states[k] = s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
         }
     }
     s_.iterations.resize(net_.has_backward ? s_.count : 0);

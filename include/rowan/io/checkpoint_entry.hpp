@@ -19,11 +19,11 @@ namespace rowan::inline v0 {
 
 /// One variable of a checkpoint. Copies share its elements.
 struct CheckpointEntry {
-    VarDesc desc;           ///< name, kind, element type, dims; the first dim of a SelectedRows is its height
-    std::string type_name;  ///< dtype<T>::name
-    std::size_t element_size = 0;         ///< sizeof(T)
-    Lod lod;                              ///< for a LOD_TENSOR
-    Tensor<std::int64_t> rows;            ///< row ids, for a SELECTED_ROWS
+    VarDesc desc;                  ///< name, kind, element type, dims; the first dim of a SelectedRows is its height
+    std::string type_name;         ///< dtype<T>::name
+    std::size_t element_size = 0;  ///< sizeof(T)
+    Lod lod;                       ///< for a LOD_TENSOR
+    Tensor<std::int64_t> rows;     ///< row ids, for a SELECTED_ROWS
     std::span<std::byte const> elements;  ///< row-major
     std::shared_ptr<void const> memory;   ///< owner of the elements; may be null
 
@@ -88,8 +88,7 @@ struct checkpoint_element {
         typename Tensor<T>::shape_type shape;
         for (std::int64_t const dim : tensor_of(e.desc).dims) shape.push_back(static_cast<std::size_t>(dim));
         if (e.desc.type == VarType::SELECTED_ROWS) shape[0] = e.rows.size();
-        auto* const first =
-            const_cast<std::byte*>(e.elements.data());  // constness is not inherited, as with std::span
+        auto* const first = const_cast<std::byte*>(e.elements.data());  // constness is not inherited, as with std::span
         if (e.memory == nullptr || reinterpret_cast<std::uintptr_t>(first) % alignof(T) != 0) {
             auto copy = Tensor<T>::from_shape(shape);
             if (copy.size() != 0) std::memcpy(copy.data(), first, e.elements.size());

@@ -25,7 +25,8 @@ namespace rowan::inline v0 {
 template <class Ops = forward_ops, class Dtypes = dtypes<float>, class Device = Cpu>
 std::vector<Variable*> from_program(ProgramDesc const& program, Scope& scope) {
     return [&]<class... T>(dtypes<T...>) {
-        return detail::ProgramReader<Device, T...>(program, &detail::OperatorMaker<Ops, Device, T...>::make).read(scope);
+        return detail::ProgramReader<Device, T...>(program, &detail::OperatorMaker<Ops, Device, T...>::make)
+            .read(scope);
     }(Dtypes{});
 }
 

@@ -6,8 +6,8 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/io/op_attributes.hpp>
 #include <rowan/op/cast.hpp>
-#include <rowan/op/full.hpp>
 #include <rowan/op/forward_ops.hpp>
+#include <rowan/op/full.hpp>
 
 #include <algorithm>
 #include <array>

@@ -36,7 +36,8 @@ private:
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(*default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(
+        *default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
 }
 
 /// Returns slot `index` of the array.

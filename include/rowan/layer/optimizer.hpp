@@ -182,8 +182,8 @@ template <optimizer_options O, class... T>
 OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
-    (kinds_.push_back({dtype<T>::wire,
-                       [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
+    (kinds_.push_back(
+         {dtype<T>::wire, [o](Scope& scope, ParameterGradient const& g) -> Update { return make<T>(o, scope, g); }}),
      ...);
 }
 

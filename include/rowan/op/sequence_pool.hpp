@@ -14,7 +14,7 @@ namespace rowan::inline v0 {
 /// The settings of sequence_pool.
 struct SequencePoolOptions {
     Pooling pool = Pooling::sum;  ///< the reduction of the rows of a sequence
-    double pad_value = 0;   ///< the elements of the row of an empty sequence
+    double pad_value = 0;         ///< the elements of the row of an empty sequence
 
     static constexpr auto fields =
         std::tuple(field{"pool", &SequencePoolOptions::pool}, field{"pad_value", &SequencePoolOptions::pad_value});

@@ -85,8 +85,8 @@ struct VarSpec {
 
 /// Whether this is the number of one of rowan's integral element types, including bool.
 constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire || wire == dtype<std::uint8_t>::wire ||
-           wire == dtype<bool>::wire;
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
 }
 
 /// The spec of a Tensor or LoDTensor.
@@ -98,7 +98,8 @@ constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
 /// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(detail::is_element<T>(), "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    static_assert(detail::is_element<T>(),
+                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
     return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
 }
 

@@ -19,7 +19,7 @@ namespace rowan::inline v0 {
 /// cost     as without weights, and on the host temporary memory for the weighted rows of a bag
 template <class T, id_type I, device D>
 LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
-                           std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
+                              std::type_identity_t<Tensor<T, D>> const& weight, BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     return detail::BagLookups<D>::lookup(exec, table, ids, &weight, options.pool);
 }
@@ -30,10 +30,10 @@ LoDTensor<T, D> embedding_bag(D const& exec, Tensor<T, D> const& table, LoDTenso
 /// cost     as without weights, and two reads of a table row for each id
 template <class T, id_type I, device D>
 std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, Tensor<T, D> const& table,
-                                                             LoDTensor<I, D> const& ids,
-                                                             std::type_identity_t<Tensor<T, D>> const& weight,
-                                                             std::type_identity_t<Tensor<T, D>> const& out_grad,
-                                                             BagOptions const& options = {}) {
+                                                                LoDTensor<I, D> const& ids,
+                                                                std::type_identity_t<Tensor<T, D>> const& weight,
+                                                                std::type_identity_t<Tensor<T, D>> const& out_grad,
+                                                                BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
     auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);

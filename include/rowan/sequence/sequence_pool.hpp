@@ -40,7 +40,7 @@ void divide(Pooling pool, std::size_t length, std::size_t width, From const* fro
         auto const quotient = [&](S x) {
             using Wide = std::common_type_t<S, std::int64_t>;
             return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
-                                      : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
+                                         : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
         };
         map_lanes<S>(quotient, width, from, to);
     } else {
@@ -123,7 +123,7 @@ struct SequencePool<Cpu> {
                     std::copy_n(pool == Pooling::first ? first : first + (n - 1) * width, width, to);
                 } else {
                     pool == Pooling::max ? detail::column_extremes<true>(first, n, width, best.data())
-                                      : detail::column_extremes<false>(first, n, width, best.data());
+                                         : detail::column_extremes<false>(first, n, width, best.data());
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                 }
             }

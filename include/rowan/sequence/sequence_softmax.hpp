@@ -38,7 +38,8 @@ struct SequenceSoftmax<Cpu> {
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
-                    for (std::size_t k = 0; k < width; ++k) scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
+                    for (std::size_t k = 0; k < width; ++k)
+                        scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
                 }
                 S const* const sum = scratch.sum(n);
                 for (std::size_t i = 0; i < n; ++i) {

@@ -182,11 +182,15 @@ LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<D
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))
 ROWAN_TEMPLATE(LoDTensor<float> shrink(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t))
-ROWAN_TEMPLATE(Tensor<float> shrink_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
-ROWAN_TEMPLATE(LoDTensor<float> shrink_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+ROWAN_TEMPLATE(Tensor<float> shrink_grad(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t,
+                                         std::size_t))
+ROWAN_TEMPLATE(LoDTensor<float> shrink_grad(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&, std::size_t,
+                                            Lod const&))
 ROWAN_TEMPLATE(Tensor<double> shrink(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t))
 ROWAN_TEMPLATE(LoDTensor<double> shrink(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t))
-ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t, std::size_t))
-ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t, Lod const&))
+ROWAN_TEMPLATE(Tensor<double> shrink_grad(Cpu const&, Tensor<double> const&, StepMap<Cpu> const&, std::size_t,
+                                          std::size_t))
+ROWAN_TEMPLATE(LoDTensor<double> shrink_grad(Cpu const&, LoDTensor<double> const&, StepMap<Cpu> const&, std::size_t,
+                                             Lod const&))
 
 }  // namespace rowan::inline v0

@@ -37,12 +37,14 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
+    -> TensorArray {
     return gather_grad(Device{}, indices, out_grad, size);
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size) -> TensorArray {
+auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices, Tensor<T, Device> const& out_grad,
+                                         std::size_t size) -> TensorArray {
     detail::HostIds<Device> const on_host(exec, indices);
     detail::check_list("indices", on_host);
     detail::check_height("out_grad", out_grad, static_cast<std::int64_t>(indices.size()));
@@ -56,7 +58,8 @@ auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
+auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const& tensor, std::size_t axis)
+    -> TensorArray {
     auto const& shape = tensor.shape();
     if (axis >= shape.size())
         throw IndexError("axis", 0, static_cast<std::int64_t>(axis), static_cast<std::int64_t>(shape.size()));
@@ -127,7 +130,8 @@ Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& i
 }
 
 template <class T, class Device>
-Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, UnpackOptions options) {
+Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input,
+                                                   UnpackOptions options) {
     input.check();
     StepMap<Device> map(exec, input.lod(), options.level, options.sort_by_length);
     auto steps = unpack(exec, input, map);
@@ -135,7 +139,8 @@ Unpacked<T, Device> TensorArray<T, Device>::unpack(Device const& exec, LoDTensor
 }
 
 template <class T, class Device>
-void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length, TensorArray* steps, StepMap<Device>* map) {
+void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size_t level, bool sort_by_length,
+                                    TensorArray* steps, StepMap<Device>* map) {
     if (steps == nullptr || map == nullptr) throw Error(steps == nullptr ? "steps is null" : "map is null");
     auto [made, its_map] = unpack(input, {.level = level, .sort_by_length = sort_by_length});
     *steps = std::move(made);
@@ -148,7 +153,8 @@ auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<D
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
+auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> const& input, StepMap<Device> const& map)
+    -> TensorArray {
     input.check();
     detail::check_map(input.lod(), map);
     TensorArray array;
@@ -164,7 +170,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Dev
 }
 
 template <class T, class Device>
-LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level, StepMap<Device> const& map) const {
+LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_t level,
+                                                  StepMap<Device> const& map) const {
     if (level != map.level())
         throw ShapeError("level", std::to_string(level), std::to_string(map.level()) + ", the map's");
     if (size() != map.steps())
@@ -188,7 +195,8 @@ LoDTensor<T, Device> TensorArray<T, Device>::pack(Device const& exec, std::size_
 }
 
 template <class T, class Device>
-auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis) -> TensorArray {
+auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis)
+    -> TensorArray {
     TensorArray array;
     array.kind_.shape = shape;
     array.kind_.shape.erase(array.kind_.shape.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -204,7 +212,8 @@ auto TensorArray<T, Device>::from_parts(Tensor<T, Device> parts, shape_type cons
 }
 
 template <class T, class Device>
-Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices, std::size_t axis) const {
+Tensor<T, Device> TensorArray<T, Device>::stack_slots(Device const& exec, Ids<> const& indices,
+                                                      std::size_t axis) const {
     shape_type shape = kind_.known ? kind_.shape : shape_type{};
     std::vector<T const*> data;
     for (std::size_t i = 0; i < indices.size(); ++i) {

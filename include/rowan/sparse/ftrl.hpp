@@ -107,11 +107,16 @@ void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Devic
     ftrl(Device{}, plan, param, squared, linear, value, options);
 }
 
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
+                         FtrlOptions))
 ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, Tensor<float> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
-ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float>&, Tensor<float>&,
+                         Tensor<float> const&, FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, SelectedRows<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<double>&, Tensor<double>&, Tensor<double>&, Tensor<double> const&,
+                         FtrlOptions))
+ROWAN_TEMPLATE(void ftrl(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double>&, Tensor<double>&,
+                         Tensor<double> const&, FtrlOptions))
 
 }  // namespace rowan::inline v0

@@ -54,7 +54,8 @@ SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
     SelectedRows<T>::check_value(g.value(), g.rows().size());
     auto value = Tensor<T>::from_shape(g.value().shape());
     parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin, value.data() + begin);
+        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin,
+                             value.data() + begin);
     });
     return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
 }

@@ -56,11 +56,11 @@ inline bool not_row_wise(void const*) { return false; }
 
 /// The kernel of an operator that does not process rows independently.
 constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
-                           std::span<std::string_view const> out,
-                           std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
-                           void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
-                                       std::ptrdiff_t),
-                           std::span<grad_kernel const> rules, bool in_place = false) {
+                             std::span<std::string_view const> out,
+                             std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
+                             void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
+                                         std::ptrdiff_t),
+                             std::span<grad_kernel const> rules, bool in_place = false) {
     return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
 }
 
@@ -80,7 +80,8 @@ inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* c
                         std::ptrdiff_t) {
     out[0]->clear();
 }
-inline constexpr op_kernel array_sum_kernel = whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
+inline constexpr op_kernel array_sum_kernel =
+    whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
 inline constexpr op_kernel nothing_kernel = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
 
 template <class T, class D>
@@ -146,7 +147,8 @@ struct array_kernels {
         whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
     static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
     static constexpr std::array stack_rules{grad_kernel{&stack_grad, stack_reads, writes_first}};
-    static constexpr op_kernel stack = whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+    static constexpr op_kernel stack =
+        whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
 
     // ---- [slots, ...] -> array
 

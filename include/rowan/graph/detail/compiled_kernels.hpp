@@ -78,16 +78,16 @@ using compiled_ops =
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op,
-              sequence_pool_op, sgd_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op,
-              sum_rows_op, tanh_op, weighted_embedding_bag_op>;
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op,
+              rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op, softmax_op,
+              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op,
-                                       equal_op, full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op,
-                                       split_op, sub_op, sum_op>;
+using compiled_integer_ops =
+    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op, equal_op,
+              full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
-using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op, logical_and_op,
-                                     logical_not_op, logical_or_op>;
+using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
+                                     logical_and_op, logical_not_op, logical_or_op>;
 /// Operators without inputs.
 using compiled_sources = type_list<full_op<double>, full_op<float>, full_op<std::int64_t>>;
 
@@ -125,7 +125,8 @@ template <class Op, class... T>
 inline constexpr bool has_compiled_kernel = [] {
     if constexpr (sizeof...(T) == 0) {
         return is_in<Op, compiled_sources>;
-    } else if constexpr (is_in<Op, compiled_ops> && (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
+    } else if constexpr (is_in<Op, compiled_ops> &&
+                         (has_elements_of<Op, float, T...> || has_elements_of<Op, double, T...>)) {
         return true;
     } else if constexpr (is_in<Op, compiled_integer_ops> &&
                          (has_elements_of<Op, std::int64_t, T...> || has_elements_of<Op, std::int32_t, T...>)) {

@@ -113,9 +113,7 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         if (!needed[k]) continue;
         grad_kernel const& rule = op.kernel->rules[k];
         std::vector<Variable*> reads;
-        auto const read = [&](std::span<Variable* const> held) {
-            reads.insert(reads.end(), held.begin(), held.end());
-        };
+        auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
             switch (slot.kind) {
                 case grad_slot::input:

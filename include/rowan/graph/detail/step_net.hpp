@@ -131,7 +131,8 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
+        return !reads_rows(op) ||
+               (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.

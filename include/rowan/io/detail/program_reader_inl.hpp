@@ -95,15 +95,15 @@ Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables co
     if (op.type == "array_create") {
         VarSpec const slot{VarType::TENSOR_ARRAY, get_attribute<std::int32_t>(op, "data_type"),
                            read_attribute<Dims>(op, "dims"), read_attribute<std::size_t>(op, "lod_level")};
-        return with_element(
-            "array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
-                return scope.new_op(array_kernels<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
-            });
+        return with_element("array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
+            return scope.new_op(array_kernels<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
+        });
     }
     expect_inputs(op, inputs, 1);
     return with_element(op.type, inputs[0]->spec().dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
         using kernels = array_kernels<E, Device>;
-        for (op_kernel const* c : {&kernels::read, &kernels::write, &kernels::stack, &kernels::unstack, &kernels::size}) {
+        for (op_kernel const* c :
+             {&kernels::read, &kernels::write, &kernels::stack, &kernels::unstack, &kernels::size}) {
             if (c->name != op.type) continue;
             if (inputs.size() != c->inputs.size())
                 throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));
@@ -117,9 +117,8 @@ template <class Device, class... T>
 auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op) -> Frame {
     auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, "block").value);
     if (index >= used_.size() || used_[index])
-        throw GraphError(std::string("operator ")
-                             .append(op.type)
-                             .append(": its block is missing, or another operator has it, too"));
+        throw GraphError(
+            std::string("operator ").append(op.type).append(": its block is missing, or another operator has it, too"));
     used_[index] = true;
     return Frame(*this, index, &outer);
 }
@@ -133,7 +132,8 @@ auto ProgramReader<Device, T...>::list(Frame const& frame, OpDesc const& op, std
 }
 
 template <class Device, class... T>
-void ProgramReader<Device, T...>::define_all(Frame& frame, OpDesc const& op, std::string_view attribute, std::span<Variable* const> variables) {
+void ProgramReader<Device, T...>::define_all(Frame& frame, OpDesc const& op, std::string_view attribute,
+                                             std::span<Variable* const> variables) {
     auto const& names = get_attribute<std::vector<VarName>>(op, attribute);
     if (names.size() != variables.size()) bad_attribute(op, attribute, "has another number of names");
     for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i].value, *variables[i]);

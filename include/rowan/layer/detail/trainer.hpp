@@ -172,7 +172,9 @@ private:
 };
 
 template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer, std::map<std::string, layer::OptimizerOn<Device>> const& others, layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
+Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
+                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
     : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
     static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
     auto gradients = append_backward<T, Device>(cost, *own_);
@@ -188,9 +190,8 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     }
     for (auto const& other : others) {
         if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for an optimizer of its own"));
+            throw GraphError(
+                std::string("there is no parameter \"").append(other.first).append("\" for an optimizer of its own"));
     }
     for (auto const& g : gradients) {
         auto const other = others.find(g.parameter->name());
@@ -246,8 +247,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
     auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
     if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
     auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-    if (!std::isfinite(cost))
-        throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
     for (auto const& update : updates_) update.check_gradient();
     changes_.run(*own_, exec);
     ++steps_;

@@ -193,7 +193,7 @@ struct BagLookups<Cpu> {
                     S grad = constant<S>(0.0);
                     S const slope = pool == Pooling::mean   ? constant<S>(1.0)
                                     : pool == Pooling::sqrt ? bags.weight(i) / divisor
-                                                         : constant<S>(0.0);
+                                                            : constant<S>(0.0);
                     for (std::size_t k = 0; k < width; ++k) {
                         S const x = dtype<T>::widen(bags.row(i)[k]);
                         S const change = (x - product(total[k] / divisor, slope)) / divisor;

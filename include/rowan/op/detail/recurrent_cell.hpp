@@ -41,7 +41,7 @@ void check_rows_like(char const* field, Tensor<T, D> const& x, std::size_t rows,
 
 /// The same for specs, including b, at compile time or when a net is built.
 constexpr void infer_recurrent_cell(std::int64_t gates, VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
-                          VarSpec const& b) {
+                                    VarSpec const& b) {
     spec::matrix("cell: x", x);
     spec::matrix("cell: h_prev", h_prev);
     spec::matrix("cell: w", w);

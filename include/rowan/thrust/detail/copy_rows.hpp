@@ -75,8 +75,8 @@ void copy_device_rows(D const& exec, std::size_t n, std::size_t bytes, void cons
     if (n == 0 || bytes == 0) return;
     with_word(bytes, from, to, [&]<class W>() {
         std::size_t const words = bytes / sizeof(W);
-        CopyWord<W, Source, Target> const copy{static_cast<W const*>(from), static_cast<W*>(to), FastDivmod(words), source,
-                                               target};
+        CopyWord<W, Source, Target> const copy{static_cast<W const*>(from), static_cast<W*>(to), FastDivmod(words),
+                                               source, target};
         always ? launch_always(exec, n * words, copy) : launch(exec, n * words, copy);
     });
 }

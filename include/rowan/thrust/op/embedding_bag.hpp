@@ -49,7 +49,8 @@ struct BagLookups<ThrustDevice<System>> {
     template <class T, class I>
     static SelectedRows<T, Device> grad(Device const& exec, Tensor<T, Device> const& table,
                                         LoDTensor<I, Device> const& ids, Tensor<T, Device> const* weight,
-                                        Tensor<T, Device> const& out_grad, Pooling pool, Tensor<T, Device>* weight_grad) {
+                                        Tensor<T, Device> const& out_grad, Pooling pool,
+                                        Tensor<T, Device>* weight_grad) {
         using S = sum_t<T>;
         std::span<std::int64_t const> const level = last_level(ids.lod());
         check_height("out_grad", out_grad, static_cast<std::int64_t>(level.size() - 1));

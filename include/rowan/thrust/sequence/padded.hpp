@@ -66,7 +66,8 @@ struct Padding<ThrustDevice<System>> {
         std::vector<std::int64_t> numbers(to.offsets.begin(), to.offsets.end());
         for (std::size_t const line : to.lines) numbers.push_back(static_cast<std::int64_t>(line));
         OnDevice<std::int64_t, Exec> const uploaded(exec, numbers);
-        RowInPlace const at{uploaded.data(), uploaded.data() + to.offsets.size(), to.lines.size(), FastDivmod(to.longest)};
+        RowInPlace const at{uploaded.data(), uploaded.data() + to.offsets.size(), to.lines.size(),
+                            FastDivmod(to.longest)};
         std::size_t const places = to.places * to.longest;
         launch(exec, places, MarkPresent{at, mask});
         if (width == 0) return;

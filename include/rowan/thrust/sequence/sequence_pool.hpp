@@ -186,7 +186,7 @@ struct SequencePool<ThrustDevice<System>> {
             launch(exec, size, FillWith<T>{x_grad, zero<T>()});
             ScatterExtreme<T> const scatter{out_grad, x_grad, width};
             pool == Pooling::max ? extremes<true>(exec, offsets, width, rows, scatter)
-                              : extremes<false>(exec, offsets, width, rows, scatter);
+                                 : extremes<false>(exec, offsets, width, rows, scatter);
         } else {
             OnDevice<std::int64_t, Exec> const begins(exec, offsets);
             launch(exec, size,

@@ -29,9 +29,7 @@ struct ShiftedExp {
     T const* x;
     S const* greatest;
     S* to;
-    ROWAN_HD void operator()(std::size_t k) const {
-        to[k] = exp_of(S(load<S>(x + k) - greatest[at.column_of(k)]));
-    }
+    ROWAN_HD void operator()(std::size_t k) const { to[k] = exp_of(S(load<S>(x + k) - greatest[at.column_of(k)])); }
 };
 
 template <class T, class S>

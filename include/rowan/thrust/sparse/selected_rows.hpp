@@ -112,8 +112,8 @@ private:
 /// The same for SelectedRows.
 template <detail::thrust_device D, class T>
 SelectedRows<T, D> to_device(D const& exec, SelectedRows<T> const& x) {
-    return detail::SelectedRowsAccess::adopt(x.height(), to_device(exec, detail::SelectedRowsAccess::rows(x)), to_device(exec, x.value()),
-                                             x.merged());
+    return detail::SelectedRowsAccess::adopt(x.height(), to_device(exec, detail::SelectedRowsAccess::rows(x)),
+                                             to_device(exec, x.value()), x.merged());
 }
 /// The same for SelectedRows.
 template <detail::thrust_device D, class T>

@@ -63,9 +63,10 @@ private:
         std::size_t const apart = runs == 1 ? 0 : sizeof(T) * (from_next | to_next);
         std::size_t const bytes = width * sizeof(T);
         with_word(bytes | apart, from, to, [&]<class W>() {
-            launch(exec, runs * (bytes / sizeof(W)),
-                   CopyApart<W>{reinterpret_cast<W const*>(from), reinterpret_cast<W*>(to), FastDivmod(bytes / sizeof(W)),
-                                from_next * sizeof(T) / sizeof(W), to_next * sizeof(T) / sizeof(W)});
+            launch(
+                exec, runs * (bytes / sizeof(W)),
+                CopyApart<W>{reinterpret_cast<W const*>(from), reinterpret_cast<W*>(to), FastDivmod(bytes / sizeof(W)),
+                             from_next * sizeof(T) / sizeof(W), to_next * sizeof(T) / sizeof(W)});
         });
     }
 };
