@@ -5069,7 +5069,7 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
 
 }  // namespace rowan::inline v0::spec
 
-// rowan/detail/arithmetic.hpp: arithmetic of formulas, with bit-identical results on SIMD registers, scalars and devices.
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 
 #if !__has_include(<xsimd/xsimd.hpp>)
 #error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"

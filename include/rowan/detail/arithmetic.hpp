@@ -1,4 +1,4 @@
-// rowan/detail/arithmetic.hpp: arithmetic of formulas, with bit-identical results on SIMD registers, scalars and devices.
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 #pragma once
 
 #include <rowan/core/detail/config.hpp>
