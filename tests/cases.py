@@ -243,10 +243,20 @@ class Targets:
     def build(self, tests, jobs):
         """Builds what the tests need. The targets that do not build."""
         needed = sorted(set().union(*(self.of(test) for test in tests)))
-        if not needed or subprocess.run(["ninja", "-C", self.folder, "-k", "0", "-j", str(jobs), *needed]).returncode == 0:
+        if not needed:
             return set()
-        said = {target: subprocess.run(["ninja", "-C", self.folder, "-n", target], capture_output=True, text=True).stdout for target in needed}
-        return {target for target, text in said.items() if "no work to do" not in text}
+        ninja = subprocess.Popen(["ninja", "-C", self.folder, "-k", "0", "-j", str(jobs), *needed], stdout=subprocess.PIPE, text=True)
+        bad = set()
+        for line in ninja.stdout:
+            print(line, end="", flush=True)
+            if line.startswith("FAILED: "):
+                bad.update(line.split()[1:])
+        if ninja.wait() == 0:
+            return set()
+        return {target for target in needed if not bad or bad & {target, *self.inputs(target)}}
+
+    def inputs(self, target):
+        return subprocess.run(["ninja", "-C", self.folder, "-t", "inputs", target], capture_output=True, text=True).stdout.split()
 
 
 def main():
@@ -273,6 +283,7 @@ def main():
         print(f"no test of {' '.join(arguments.rooms)} has {' '.join(arguments.words)}", file=sys.stderr)
         sys.exit(2)
     runner = Runner([test for test in tests if not targets.of(test) & stale], arguments.jobs, arguments.again)
+    runner.total = len(tests)
     runner.run()
     for test in tests:
         if targets.of(test) & stale:

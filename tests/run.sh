@@ -24,6 +24,7 @@ builds=(gcc clang tsan cuda release)
 
 among() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD LIST...
 checks=("$@")
+if (($# == 0)); then checks=(quick); fi
 build= room=
 words_are_checks=yes
 for check in "${checks[@]}"; do among "$check" "${all[@]}" || words_are_checks=; done

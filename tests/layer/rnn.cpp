@@ -132,10 +132,10 @@ TEST_CASE("what a step does not need the state for runs once for all steps, and 
     auto const block = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get());
     auto const& forward = block->net.forward;
     REQUIRE((forward.before.size() == 1 && forward.each.size() == 1 && forward.after.empty()));
-    CHECK(forward.before[0].op->code->name == "fc");
+    CHECK(forward.before[0].op->kernel->name == "fc");
     append_backward<double>(*layer::mse(h, layer::data<double>("y", {UNK, 4})));
     std::vector<std::string_view> each;
-    for (auto const& step : block->net.backward.each) each.push_back(step.op->code->name);
+    for (auto const& step : block->net.backward.each) each.push_back(step.op->kernel->name);
     CHECK((each == std::vector<std::string_view>{"sum", "gru_unit_grad"}));
     CHECK(block->net.backward.after.size() >= 4);  // of w_h, b_h, w_x, b_x
 }

@@ -169,7 +169,7 @@ TEST_CASE("what the next step does not need runs once, after the loop, and its g
     auto const& net = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get())->net;
     auto const names = [](std::vector<rowan::detail::StepOp> const& ops) {
         std::string text;
-        for (auto const& op : ops) text.append(op.op->code->name).append(" ");
+        for (auto const& op : ops) text.append(op.op->kernel->name).append(" ");
         return text;
     };
     CHECK(names(net.forward.before) == "fc ");

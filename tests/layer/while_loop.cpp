@@ -40,7 +40,7 @@ Tensor<double> value(Number const& v) {
 
 std::size_t operators(Scope const& scope, std::string const& name) {
     std::size_t n = 0;
-    for (auto const& op : scope.operators()) n += op->code->name == name;
+    for (auto const& op : scope.operators()) n += op->kernel->name == name;
     return n;
 }
 
