@@ -21,7 +21,8 @@
 #define ROWAN_TEST_DEVICES rowan::ThrustDevice<thrust::tbb::tag>
 #endif
 
-#include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/sequence/lod_tensor.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
 
 #include <algorithm>
 #include <concepts>

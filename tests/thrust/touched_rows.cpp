@@ -1,6 +1,6 @@
 // tests/thrust/touched_rows.cpp: which rows of a device's table have changed.
 #include <rowan/sparse/touched_rows.hpp>
-#include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
 
 #include "devices.hpp"
