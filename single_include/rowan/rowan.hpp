@@ -1982,6 +1982,32 @@ struct RowCopies<Cpu> {
              [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
     }
 
+    template <class T>
+    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
+        parallel_for(exec, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
+            auto const after = [&](std::size_t i) {
+                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
+            };
+            auto const numbers = std::views::iota(std::size_t{0}, places.size());
+            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            while (begin < end) {
+                bool const padded = i == places.size() || place(i) > begin;
+                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
+                if (padded) {
+                    std::fill_n(to + begin * width, (last - begin) * width, padding);
+                } else {
+                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
+                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
+                    ++i;
+                }
+                begin = last;
+            }
+        });
+    }
+
 private:
     /// The address of row i of all blocks; fastest for ascending i.
     template <class From>
@@ -2006,6 +2032,12 @@ private:
 template <class D, class From, class To>
 void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
     RowCopies<D>::rows(exec, n, bytes, from, to);
+}
+
+/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
+template <class T>
+auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
+    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
 }
 
 /// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
@@ -2033,6 +2065,15 @@ template <class D, class T, class From>
 void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
                 std::int64_t const* index, T* to) {
     RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
+}
+
+/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
+/// [places[i], …) of `to`, and fills the other ones of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// starts and places are in host memory.
+template <class D, class T>
+void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -2113,6 +2154,13 @@ Cpu host_exec(D const& exec) {
         static_cast<void>(exec);
         return Cpu{};
     }
+}
+
+/// Validates the execution of a call.
+/// errors   ValueError if the number of threads is negative
+template <class D>
+void check_exec(D const& exec) {
+    static_cast<void>(thread_count(host_exec(exec)));
 }
 
 /// Host access to numbers, such as lengths, in the memory of any device.
@@ -2738,7 +2786,7 @@ public:
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1
     ///          rows
-    /// cost     one read and one write of every row, and 16 bytes per sequence
+    /// cost     one read and one write of every row, and temporarily an alias of every sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences);
@@ -2785,7 +2833,8 @@ public:
     }
 
     /// True if sequences and rows are equal.
-    friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
+    friend bool operator==(LoDTensor const& a,
+                           LoDTensor const& b) requires std::equality_comparable<Tensor<T, Device>> {
         return a.lod_ == b.lod_ && a.value_ == b.value_;
     }
 
@@ -2802,6 +2851,23 @@ private:
     Lod lod_;
 };
 
+namespace detail {
+
+template <class T, class D>
+D exec_of(LoDTensor<T, D> const& x) {
+    return exec_of(x.value());
+}
+
+/// The device on which the first of several `X` was made; `tensors` are these or references to them.
+template <class X, class R>
+auto exec_of_first(R const& tensors) {
+    auto const first = std::ranges::begin(tensors);
+    return first == std::ranges::end(tensors) ? decltype(exec_of(std::declval<X>())){}
+                                              : exec_of(static_cast<X const&>(*first));
+}
+
+}  // namespace detail
+
 template <class T, class Device>
 auto LoDTensor<T, Device>::from_sequences(std::initializer_list<Tensor<T, Device>> sequences) -> LoDTensor {
     return from_sequences(std::span(sequences.begin(), sequences.size()));
@@ -2811,33 +2877,25 @@ template <class T, class Device>
 template <std::ranges::forward_range R>
 auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
     std::vector<std::int64_t> lengths;
+    std::vector<Tensor<T, Device>> parts;
     shape_type shape{0};
-    Device exec{};
     for (Tensor<T, Device> const& s : sequences) {
         std::string name = "sequences[";
         name.append(std::to_string(lengths.size())).append("]");
         detail::check_rows(name.c_str(), s);
-        if (lengths.empty()) {
-            shape = s.shape();
-            exec = detail::exec_of(s);
-        }
+        if (parts.empty()) shape = s.shape();
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+        parts.push_back(s.share());
     }
     auto lod = Lod::from_lengths({lengths});
     shape[0] = static_cast<std::size_t>(lod.rows());
+    auto const exec = detail::exec_of_first<Tensor<T, Device>>(parts);
     auto value = detail::new_tensor<T>(exec, shape);
-    if constexpr (detail::is_cpu<Device>) {
-        T* to = value.data();
-        for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
-    } else {
-        std::vector<Tensor<T, Device>> parts;
-        for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
-        std::size_t const width = value.row_size();
-        detail::copy_blocks(
-            exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
-            [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
-    }
+    std::size_t const width = value.row_size();
+    detail::copy_blocks(
+        exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+        detail::blocks_at(value.data(), lod[0], width));
     return {std::move(value), std::move(lod)};
 }
 
@@ -3374,17 +3432,17 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     std::size_t const width = value.row_size();
     detail::copy_blocks(
         exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
-        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
+        detail::blocks_at(value.data(), rows, width));
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(Device{}, batches);
+    return merge_batches(detail::exec_of_first<LoDTensor<T, Device>>(batches), batches);
 }
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
-    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
+    return merge_batches(std::span<LoDTensor<T, Device> const>(batches));
 }
 template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {
@@ -3430,10 +3488,7 @@ LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
         take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
         return value;
     }
-    copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
-        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
+    copy_blocks(exec, starts, width * sizeof(T), blocks_at(data, from, width), blocks_at(to, starts, width));
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 
@@ -5433,9 +5488,13 @@ namespace detail {
 
 struct StepMapAccess;
 
-/// Device-specific part of a map: make(exec, map) returns a tensor of its elements.
-template <class Device>
-struct StepElements;
+/// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n of
+/// them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those of a
+/// step if they are in host memory, otherwise none.
+template <class D>
+struct StepElements {
+    static_assert(is_cpu<D>, "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
+};
 
 }  // namespace detail
 
@@ -5517,25 +5576,14 @@ public:
     /// modified.
     /// errors   none; on a device as Tensor::from_shape
     /// cost     O(1); on a device one copy
-    auto elements() const {
-        if constexpr (detail::is_cpu<Device>) {
-            return std::span<std::int64_t const>(elements_.data(), elements_.size());
-        } else {
-            return elements_;
-        }
-    }
+    auto elements() const { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
     /// The elements of step t: for each sequence longer than t, the index of its row or next-level sequence. Empty if
     /// t >= steps().
     /// errors   as elements
     /// cost     O(1); on a device one copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
-        if constexpr (detail::is_cpu<Device>) {
-            return elements().subspan(begin, step_size(t));
-        } else {
-            auto const step = elements_.slice(begin, begin + step_size(t));
-            return Tensor<std::int64_t, Device>(step);
-        }
+        return detail::StepElements<Device>::part(elements_, begin, step_size(t));
     }
 
     /// The length of the sequence at position j.
@@ -5620,21 +5668,23 @@ struct StepMapAccess {
         map.fill_elements(exec, elements.data());
         return elements;
     }
-
-    /// The elements in host memory: an alias on Cpu, else computed again.
+    /// The elements in host memory.
     template <class D>
     static Tensor<std::int64_t> host_elements(StepMap<D> const& map) {
-        if constexpr (is_cpu<D>) {
-            return map.elements_.share();
-        } else {
-            return make_elements(Cpu{}, map);
-        }
+        return StepElements<D>::on_host(map.elements_, map);
     }
 };
 
 template <>
 struct StepElements<Cpu> {
     static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
+    static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
+        return {elements.data() + begin, n};
+    }
+    static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {
+        return elements.share();
+    }
+    static std::span<std::int64_t const> host_step(StepMap<> const& map, std::size_t t) { return map.step(t); }
 };
 
 }  // namespace detail
@@ -5915,7 +5965,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
         copy_blocks(
             exec, starts, width * sizeof(T),
             [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },
-            [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+            blocks_at(to, starts, width));
     }
     return layout;
 }
@@ -5987,7 +6037,10 @@ namespace detail {
 
 /// Device-specific implementation of to += from.
 template <class D>
-struct Accumulation;
+struct Accumulation {
+    static_assert(is_cpu<D>,
+                  "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
+};
 
 template <>
 struct Accumulation<Cpu> {
@@ -6003,8 +6056,8 @@ struct TensorArrayAccess;
 
 /// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
 /// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
-/// device, functions that take a value but no execution argument (write, accumulate, scatter, split) run on the device
-/// or stream that created the value.
+/// device, functions without an execution argument run on the device or stream on which their value or, without a value,
+/// the first slot was made.
 template <class T, class Device>
 class TensorArray {
 public:
@@ -6073,7 +6126,7 @@ public:
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
     /// cost     one read and one write of every element
-    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
+    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(own_exec(), axis); }
     Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const;
 
     /// Stacks the slots `indices`, which may repeat, in their order along a new first dim. Here and in the functions
@@ -6082,7 +6135,7 @@ public:
     /// errors   ShapeError if indices are not a flat list or slots differ in shape; IndexError if an index is not in
     ///          [0, size()) or its slot was never written
     /// cost     one read and one write of every element
-    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
+    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(own_exec(), indices); }
     Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const;
 
     /// The adjoint of gather: an array of `size` slots, where slot i is the sum of out_grad[k] over all k with
@@ -6113,7 +6166,7 @@ public:
     /// errors   IndexError if a slot was never written; ShapeError if slots have rank 0 or more than 2^63 - 1 rows in
     ///          total
     /// cost     one read and one write of every element; temporarily 8 bytes per slot
-    Tensor<T, Device> concat() const { return concat(Device{}); }
+    Tensor<T, Device> concat() const { return concat(own_exec()); }
     Tensor<T, Device> concat(Device const& exec) const;
 
     /// Splits a tensor along its first dim: slot i is a copy of the next lengths[i] rows. concat is the inverse.
@@ -6156,6 +6209,9 @@ private:
 
     // Makes an array of the parts of a tensor of this shape along dim `axis`; row i of `parts` becomes slot i.
     static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis);
+
+    // Where a call without an execution runs.
+    Device own_exec() const;
 
     void check_written(std::size_t index) const;
     void check_all_written() const;
@@ -6201,6 +6257,140 @@ struct Unpacked {
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
+
+namespace rowan::inline v0::detail {
+
+/// Elements per range of a parallel loop.
+inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
+
+template <class T, class U, class D>
+void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
+    if (x.shape() != like.shape())
+        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+}
+
+template <class T, class D>
+void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
+    if (x.dimension() == rank) return;
+    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+}
+
+/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
+template <class F>
+void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+    bool const serial = threads_for(exec, rows * width) == 1;
+    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+}
+
+/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
+template <class D>
+struct ElementLoops {
+    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct ElementLoops<Cpu> {
+    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
+    template <class... X>
+    static void check(Cpu exec, X const&...) {
+        static_cast<void>(thread_count(exec));
+    }
+
+    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
+    template <class I>
+    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
+        detail::check_ids(exec, field, ids, bound);
+    }
+
+    template <class T>
+    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
+        return x;
+    }
+
+    /// Temporary memory for n numbers.
+    template <class S>
+    static Buffer<S> scratch(Cpu, std::size_t n) {
+        return Buffer<S>(n);
+    }
+
+    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
+    template <class S, class Map, class To, class... From>
+    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
+        });
+    }
+
+    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
+    template <class F>
+    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
+        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
+            F const own = f;  // a local copy: writes through its pointers cannot alias it
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// Calls f(f.of_row(row), row, column) for all elements.
+    template <class F>
+    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                auto const row = f.of_row(begin);
+                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
+            }
+        });
+    }
+
+    /// Sets all elements to zero and calls f(row) for each row afterwards.
+    template <class T, class F>
+    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            F const own = f;
+            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// Fills `to` with `rows` copies of a row.
+    template <class T>
+    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
+        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
+    }
+
+    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
+    /// V::size columns. The step itself loads and stores.
+    template <class S, class Step>
+    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
+        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin)
+                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+        });
+    }
+};
+
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    ElementLoops<D>::check(exec, x, more...);
+    auto out = new_tensor<T>(exec, x.shape());
+    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
+    return out;
+}
+
+/// A tensor with all elements equal to `value`.
+template <class T, class D>
+Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
+    if constexpr (is_cpu<D>) {
+        return Tensor<T>::full(shape, value);
+    } else {
+        return Tensor<T, D>::full(exec, shape, value);
+    }
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/sequence/tensor_array_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: the slots.
 
@@ -6266,8 +6456,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
     if (!written(index)) return write(index, value, false);
     auto slot = read(index);
-    if (slot.shape() != value.shape())
-        throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
+    detail::check_same_shape("value", value.value(), slot.value());
     if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
     if (slot.value().data() != value.value().data()) {
         std::string name = "slots[";
@@ -6296,6 +6485,15 @@ void TensorArray<T, Device>::resize(std::size_t size) {
         throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
     make_slots();
     slots_.resize(size);
+}
+
+template <class T, class Device>
+Device TensorArray<T, Device>::own_exec() const {
+    if (layout_) return detail::exec_of(packed_);
+    for (auto const& slot : slots_) {
+        if (slot) return detail::exec_of(*slot);
+    }
+    return Device{};
 }
 
 template <class T, class Device>
@@ -6429,7 +6627,7 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
     auto value = new_tensor<T>(exec, shape);
     copy_blocks(
         exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
-        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+        blocks_at(value.data(), begin[levels], width));
     return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
 }
 
@@ -6529,7 +6727,7 @@ void check_levels(std::string const& field, Lod const& lod);
 /// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
 template <class T, class D>
 void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    static_cast<void>(thread_count(host_exec(exec)));
+    check_exec(exec);
     x.check();
     check_levels(field + ".lod()", x.lod());
 }
@@ -6701,7 +6899,10 @@ namespace rowan::inline v0::detail {
 
 /// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
 template <class D>
-struct Stacking;
+struct Stacking {
+    static_assert(is_cpu<D>,
+                  "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
+};
 
 template <>
 struct Stacking<Cpu> {
@@ -6810,7 +7011,7 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
     -> TensorArray {
-    return gather_grad(Device{}, indices, out_grad, size);
+    return gather_grad(detail::exec_of(out_grad), indices, out_grad, size);
 }
 
 template <class T, class Device>
@@ -6825,7 +7026,7 @@ auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
-    return unstack(Device{}, tensor, axis);
+    return unstack(detail::exec_of(tensor), tensor, axis);
 }
 
 template <class T, class Device>
@@ -6878,7 +7079,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     std::size_t const width = all.row_size();
     detail::copy_blocks(
         exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
-        [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+        detail::blocks_at(all.data(), starts, width));
     return all;
 }
 
@@ -6897,7 +7098,7 @@ auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> 
 
 template <class T, class Device>
 Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
-    return unpack(Device{}, input, options);
+    return unpack(detail::exec_of(input), input, options);
 }
 
 template <class T, class Device>
@@ -6920,7 +7121,7 @@ void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
-    return unpack(Device{}, input, map);
+    return unpack(detail::exec_of(input), input, map);
 }
 
 template <class T, class Device>
@@ -6937,7 +7138,7 @@ auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> con
 
 template <class T, class Device>
 LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Device> const& map) const {
-    return pack(Device{}, level, map);
+    return pack(own_exec(), level, map);
 }
 
 template <class T, class Device>
@@ -7753,140 +7954,6 @@ ROWAN_FUNCTION void name_variables(std::span<Operator* const> order) {
 }  // namespace rowan::inline v0::detail
 
 #endif
-
-// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
-
-namespace rowan::inline v0::detail {
-
-/// Elements per range of a parallel loop.
-inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
-
-template <class T, class U, class D>
-void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
-    if (x.shape() != like.shape())
-        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
-}
-
-template <class T, class D>
-void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
-    if (x.dimension() == rank) return;
-    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
-}
-
-/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
-template <class F>
-void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
-}
-
-/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
-template <class D>
-struct ElementLoops {
-    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct ElementLoops<Cpu> {
-    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
-    template <class... X>
-    static void check(Cpu exec, X const&...) {
-        static_cast<void>(thread_count(exec));
-    }
-
-    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
-    template <class I>
-    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
-        detail::check_ids(exec, field, ids, bound);
-    }
-
-    template <class T>
-    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
-        return x;
-    }
-
-    /// Temporary memory for n numbers.
-    template <class S>
-    static Buffer<S> scratch(Cpu, std::size_t n) {
-        return Buffer<S>(n);
-    }
-
-    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
-    template <class S, class Map, class To, class... From>
-    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
-        });
-    }
-
-    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
-    template <class F>
-    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
-        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
-            F const own = f;  // a local copy: writes through its pointers cannot alias it
-            for (; begin < end; ++begin) own(begin);
-        });
-    }
-
-    /// Calls f(f.of_row(row), row, column) for all elements.
-    template <class F>
-    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                auto const row = f.of_row(begin);
-                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
-            }
-        });
-    }
-
-    /// Sets all elements to zero and calls f(row) for each row afterwards.
-    template <class T, class F>
-    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
-        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            F const own = f;
-            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
-            for (; begin < end; ++begin) own(begin);
-        });
-    }
-
-    /// Fills `to` with `rows` copies of a row.
-    template <class T>
-    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
-        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
-    }
-
-    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
-    /// V::size columns. The step itself loads and stores.
-    template <class S, class Step>
-    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
-        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
-            Step const own = step;
-            for (; begin < end; ++begin)
-                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
-        });
-    }
-};
-
-/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
-template <class S, class D, class Map, class T, class... More>
-Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
-    ElementLoops<D>::check(exec, x, more...);
-    auto out = new_tensor<T>(exec, x.shape());
-    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
-    return out;
-}
-
-/// A tensor with all elements equal to `value`.
-template <class T, class D>
-Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::full(shape, value);
-    } else {
-        return Tensor<T, D>::full(exec, shape, value);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
 
 // rowan/op/fields.hpp: field, the name of an attribute in descriptors.
 
@@ -14886,24 +14953,38 @@ inline void check_pool(Pooling pool) {
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
-/// to[k] = from[k] divided by the length (mean), by its square root (sqrt), or by 1. Integers are truncated towards
-/// zero.
+/// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
+/// truncated towards zero.
+template <class S>
+struct PoolDivision {
+    bool divides;
+    bool by_length;
+    std::size_t length;
+    double divisor;
+
+    ROWAN_HD PoolDivision(Pooling pool, std::size_t n)
+        : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
+          length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (!std::integral<S>) {
+            return quotient(x, constant<V>(divisor));
+        } else if (by_length) {
+            using Wide = std::common_type_t<S, std::int64_t>;
+            return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
+        } else {
+            return static_cast<S>(quotient(static_cast<double>(x), divisor));
+        }
+    }
+};
+
+/// Divides the sums of one sequence.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
-    auto const n = static_cast<double>(length);
-    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
-    if constexpr (std::integral<S>) {
-        auto const quotient = [&](S x) {
-            using Wide = std::common_type_t<S, std::int64_t>;
-            return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
-                                         : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
-        };
-        map_lanes<S>(quotient, width, from, to);
-    } else {
-        double const divisor = pool == Pooling::mean ? n : std::sqrt(n);
-        map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
-                     from, to);
-    }
+    PoolDivision<S> const by(pool, length);
+    by.divides ? map_lanes<S>(by, width, from, to) : copy_lanes<S>(width, from, to);
 }
 
 /// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
@@ -14952,7 +15033,10 @@ private:
 
 /// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
-struct SequencePool;
+struct SequencePool {
+    static_assert(is_cpu<D>,
+                  "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
+};
 
 template <>
 struct SequencePool<Cpu> {
@@ -15057,12 +15141,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
-    return sequence_pool(Device{}, x, pool, pad_value);
+    return sequence_pool(detail::exec_of(x), x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
                                         std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
-    return sequence_pool_grad(Device{}, x, out_grad, pool);
+    return sequence_pool_grad(detail::exec_of(x), x, out_grad, pool);
 }
 
 }  // namespace rowan::inline v0
@@ -20762,7 +20846,11 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
 
 /// Device-specific implementation of sequence_expand and of its gradient.
 template <class D>
-struct SequenceExpansion;
+struct SequenceExpansion {
+    static_assert(
+        is_cpu<D>,
+        "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
+};
 
 template <>
 struct SequenceExpansion<Cpu> {
@@ -20846,13 +20934,13 @@ LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
                                      std::optional<std::size_t> level = {}) {
-    return sequence_expand(Device{}, x, lod, level);
+    return sequence_expand(detail::exec_of(x), x, lod, level);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
                                           LoDTensor<T, Device> const& x, Lod const& lod,
                                           std::optional<std::size_t> level = {}) {
-    return sequence_expand_grad(Device{}, out_grad, x, lod, level);
+    return sequence_expand_grad(detail::exec_of(out_grad), out_grad, x, lod, level);
 }
 
 }  // namespace rowan::inline v0
@@ -21181,7 +21269,9 @@ struct PaddedPlaces {
 
 /// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
-struct Padding;
+struct Padding {
+    static_assert(is_cpu<D>, "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
+};
 
 template <>
 struct Padding<Cpu> {
@@ -21248,7 +21338,7 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
 /// cost     one read and one write of the rows of lod
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
-    static_cast<void>(thread_count(detail::host_exec(exec)));
+    detail::check_exec(exec);
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
@@ -21272,10 +21362,9 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     auto const offsets = detail::last_level(lod);
     std::size_t const width = result.row_size();
     T const* const from = padded.data();
-    T* const out = result.data();
     detail::copy_blocks(
         exec, offsets, width * sizeof(T), [&](std::size_t s) { return from + lines[s] * dims[levels] * width; },
-        [&](std::size_t s) { return out + static_cast<std::size_t>(offsets[s]) * width; });
+        detail::blocks_at(result.data(), offsets, width));
     return {std::move(result), lod};
 }
 
@@ -21291,15 +21380,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type
 template <class T, class Device>
 Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
                             std::type_identity_t<Ids<Device>> lengths = {}) {
-    return to_padded(Device{}, x, pad_value, lengths);
+    return to_padded(detail::exec_of(x), x, pad_value, lengths);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {
-    return from_padded(Device{}, padded, lod);
+    return from_padded(detail::exec_of(padded), padded, lod);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_identity_t<Ids<Device>> lengths) {
-    return from_padded(Device{}, padded, lengths);
+    return from_padded(detail::exec_of(padded), padded, lengths);
 }
 
 }  // namespace rowan::inline v0
@@ -21354,21 +21443,13 @@ Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D
     return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
 }
 
-template <class T, class Device>
-LoDTensor<T, Device> reorder(LoDTensor<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(Device{}, x, map);
+template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
+X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
+    return reorder(detail::exec_of(x), x, map);
 }
-template <class T, class Device>
-Tensor<T, Device> reorder(Tensor<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(Device{}, x, map);
-}
-template <class T, class Device>
-LoDTensor<T, Device> reorder_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(Device{}, out_grad, map);
-}
-template <class T, class Device>
-Tensor<T, Device> reorder_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(Device{}, out_grad, map);
+template <template <class, class> class X, class T, class Device>
+X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
+    return reorder_grad(detail::exec_of(out_grad), out_grad, map);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
@@ -21396,7 +21477,7 @@ Lod concat_starts(std::span<Lod const> lods);
 
 template <class T, class D>
 LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
-    static_cast<void>(thread_count(host_exec(exec)));
+    check_exec(exec);
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
@@ -21413,12 +21494,11 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     auto shape = inputs[0]->shape();
     shape[0] = static_cast<std::size_t>(starts.back());
     auto result = new_tensor<T>(exec, shape);
-    T* const out = result.data();
     std::size_t const width = result.row_size();
     copy_blocks(
         exec, starts, width * sizeof(T),
         [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
-        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+        blocks_at(result.data(), starts, width));
     return {std::move(result), with_last_level(lods[0], std::move(offsets))};
 }
 
@@ -21476,7 +21556,7 @@ LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, Mor
 template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
     D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
-    static_cast<void>(thread_count(detail::host_exec(exec)));
+    detail::check_exec(exec);
     std::span<Lod const> const all(lods);
     detail::check_alike("lods", "", all);
     Lod const blocks = detail::concat_starts(all);
@@ -21492,13 +21572,11 @@ requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<
         grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
         to.push_back(grads.back().value().data());
     }
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
-        [&](std::size_t i) {
-            std::size_t const j = i % all.size();
-            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
-        });
+    detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
+                        [&](std::size_t i) {
+                            std::size_t const j = i % all.size();
+                            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
+                        });
     return grads;
 }
 template <class T, device D>
@@ -21509,19 +21587,19 @@ std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D>
 
 template <detail::lod_tensors R>
 auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::device_of_tensors<R>{}, inputs);
+    return sequence_concat(detail::exec_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
-    return sequence_concat(Device{}, first, more...);
+    return sequence_concat(detail::exec_of(first), first, more...);
 }
 template <class T, class Device, std::ranges::contiguous_range R>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(Device{}, out_grad, lods);
+    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
 }
 template <class T, class Device>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(Device{}, out_grad, lods);
+    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
 }
 
 }  // namespace rowan::inline v0
@@ -21581,7 +21659,10 @@ namespace detail {
 /// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
 /// the result, which has the rank of x.
 template <class D>
-struct SequenceErasure;
+struct SequenceErasure {
+    static_assert(is_cpu<D>,
+                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
+};
 
 template <>
 struct SequenceErasure<Cpu> {
@@ -21634,7 +21715,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(Device{}, x, tokens);
+    return sequence_erase(detail::exec_of(x), x, tokens);
 }
 
 }  // namespace rowan::inline v0
@@ -21643,49 +21724,76 @@ LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_ide
 
 namespace rowan::inline v0 {
 
-/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length.
+namespace detail {
+
+inline constexpr std::int64_t longest_sequence = std::numeric_limits<std::int64_t>::max();
+
+/// The lengths of a mask where a device needs them. The constructor throws IndexError for a negative length, as far as
+/// the host can see it.
+template <class D>
+class MaskedLengths {
+    static_assert(is_cpu<D>,
+                  "rowan: sequence_mask on a Thrust device needs #include <rowan/thrust/sequence/sequence_mask.hpp>");
+};
+
+template <>
+class MaskedLengths<Cpu> {
+public:
+    MaskedLengths(Cpu exec, Ids<> const& lengths) : lengths_(lengths) {
+        check_ids(exec, "lengths", lengths, longest_sequence);
+    }
+
+    /// The greatest length.
+    std::size_t longest(Cpu) const {
+        std::int64_t longest = 0;
+        for (std::size_t i = 0; i < lengths_.size(); ++i) longest = std::max(longest, lengths_[i]);
+        return static_cast<std::size_t>(longest);
+    }
+
+    /// Writes the mask of rows of `width` entries.
+    void mark(Cpu exec, std::size_t width, bool* mask) const {
+        if (width == 0) return;
+        parallel_for(exec, lengths_.size(), (std::size_t{1} << 18) / width + 1, [&](std::size_t i, std::size_t end) {
+            for (; i < end; ++i) {
+                std::size_t const length = std::min(static_cast<std::size_t>(lengths_[i]), width);
+                std::fill_n(std::fill_n(mask + i * width, length, true), width - length, false);
+            }
+        });
+    }
+
+private:
+    Ids<> const& lengths_;
+};
+
+}  // namespace detail
+
+/// Entry j of row i is j < lengths[i], for j in [0, max_length). max_length defaults to the greatest length. On a
+/// device, lengths in device memory without max_length are copied to the host, which synchronizes; with it, the next
+/// synchronize or copy to the host throws the IndexError of a negative one.
 /// shapes   lengths of any shape -> lengths.shape + [max_length]
 /// errors   IndexError if a length is negative; ShapeError if the result is too large or has more than 8 dims
 /// cost     one write of the result
-Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length = {});
-
-inline Tensor<bool> sequence_mask(Ids<> lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(Cpu{}, lengths, max_length);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sequence/sequence_mask_inl.hpp: definitions of rowan/sequence/sequence_mask.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION Tensor<bool> sequence_mask(Cpu exec, Ids<> lengths, std::optional<std::size_t> max_length) {
-    detail::check_ids(exec, "lengths", lengths, std::numeric_limits<std::int64_t>::max());
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < lengths.size(); ++i) longest = std::max(longest, static_cast<std::size_t>(lengths[i]));
-    std::size_t const width = max_length.value_or(longest);
+template <device D = Cpu>
+Tensor<bool, D> sequence_mask(D const& exec, std::type_identity_t<Ids<D>> lengths,
+                              std::optional<std::size_t> max_length = {}) {
+    detail::MaskedLengths<D> const masked(exec, lengths);
     auto shape = lengths.shape();
-    shape.push_back(width);
-    auto mask = Tensor<bool>::from_shape(shape);
-    bool* const out = mask.data();
-    if (width == 0) return mask;
-    parallel_for(exec, lengths.size(), (std::size_t{1} << 18) / width + 1, [&](std::size_t i, std::size_t end) {
-        for (; i < end; ++i) {
-            std::size_t const length = std::min(static_cast<std::size_t>(lengths[i]), width);
-            std::fill_n(std::fill_n(out + i * width, length, true), width - length, false);
-        }
-    });
+    shape.push_back(max_length ? *max_length : masked.longest(exec));
+    auto mask = detail::new_tensor<bool>(exec, shape);
+    masked.mark(exec, shape.back(), mask.data());
     return mask;
 }
 
-}  // namespace rowan::inline v0
+template <device D = Cpu>  // lists are in host memory
+Tensor<bool, D> sequence_mask(std::type_identity_t<Ids<D>> lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(D{}, lengths, max_length);
+}
+template <id_type I, device D>
+Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::size_t> max_length = {}) {
+    return sequence_mask(detail::exec_of(lengths), lengths, max_length);
+}
 
-#endif
+}  // namespace rowan::inline v0
 
 // rowan/sequence/sequence_reverse.hpp: sequence_reverse, which reverses the rows of each sequence.
 
@@ -21695,7 +21803,11 @@ namespace detail {
 
 /// Device-specific implementation of sequence_reverse.
 template <class D>
-struct SequenceReversal;
+struct SequenceReversal {
+    static_assert(
+        is_cpu<D>,
+        "rowan: sequence_reverse on a Thrust device needs #include <rowan/thrust/sequence/sequence_reverse.hpp>");
+};
 
 template <>
 struct SequenceReversal<Cpu> {
@@ -21736,7 +21848,7 @@ LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
-    return sequence_reverse(Device{}, x);
+    return sequence_reverse(detail::exec_of(x), x);
 }
 
 }  // namespace rowan::inline v0
@@ -21767,19 +21879,18 @@ LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::typ
                                std::type_identity_t<Ids<D>> length) {
     detail::check_sequences(exec, "x", x);
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
-    Ids<> const &first = host_offset, &count = host_length;
-    auto starts = detail::slice_offsets(x.lod(), first, count);
+    Ids<> const& first = host_offset;
+    auto starts = detail::slice_offsets(x.lod(), first, host_length);
     auto const offsets = detail::last_level(x.lod());
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
     auto result = detail::new_tensor<T>(exec, shape);
     std::size_t const width = x.value().row_size();
     T const* const rows = x.value().data();
-    T* const out = result.data();
     detail::copy_blocks(
         exec, starts, width * sizeof(T),
         [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + first[i]) * width; },
-        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+        detail::blocks_at(result.data(), starts, width));
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
 
@@ -21793,49 +21904,30 @@ LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_gr
                                     std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
-    Ids<> const &first = host_offset, &count = host_length;
-    auto const starts = detail::slice_offsets(x_lod, first, count);
+    Ids<> const& first = host_offset;
+    auto const starts = detail::slice_offsets(x_lod, first, host_length);
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto const offsets = detail::last_level(x_lod);
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
-    if constexpr (!detail::is_cpu<D>) {
-        auto x_grad = detail::new_zeros<T>(exec, shape);
-        std::size_t const width = x_grad.row_size();
-        detail::copy_blocks(
-            exec, starts, width * sizeof(T),
-            [&](std::size_t s) { return out_grad.value().data() + static_cast<std::size_t>(starts[s]) * width; },
-            [&](std::size_t s) { return x_grad.data() + static_cast<std::size_t>(offsets[s] + first[s]) * width; });
-        return {std::move(x_grad), x_lod};
-    } else {
-        auto x_grad = Tensor<T>::from_shape(shape);
-        std::size_t const width = x_grad.row_size();
-        T const* const from = out_grad.value().data();
-        T* const out = x_grad.data();
-        detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) {
-                auto const before = static_cast<std::size_t>(first[s]) * width;
-                auto const size = static_cast<std::size_t>(count[s]) * width;
-                T* to = out + static_cast<std::size_t>(offsets[s]) * width;
-                to = std::fill_n(to, before, detail::zero<T>());
-                to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
-                std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
-            }
-        });
-        return {std::move(x_grad), x_lod};
-    }
+    auto x_grad = detail::new_tensor<T>(exec, shape);
+    std::vector<std::int64_t> places(offsets.begin(), offsets.end() - 1);
+    for (std::size_t s = 0; s < places.size(); ++s) places[s] += first[s];
+    detail::spread_blocks(exec, starts, places, x_grad.row_size(), out_grad.value().data(), detail::zero<T>(), shape[0],
+                          x_grad.data());
+    return {std::move(x_grad), x_lod};
 }
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
                                     std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice(Device{}, x, offset, length);
+    return sequence_slice(detail::exec_of(x), x, offset, length);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
                                          std::type_identity_t<Ids<Device>> offset,
                                          std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice_grad(Device{}, out_grad, x_lod, offset, length);
+    return sequence_slice_grad(detail::exec_of(out_grad), out_grad, x_lod, offset, length);
 }
 
 }  // namespace rowan::inline v0
@@ -21879,9 +21971,49 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// exp(x - greatest)
+struct shifted_exp {
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S operator()(S const& x, S const& greatest) const {
+        return exp_of(S(x - greatest));
+    }
+};
+
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// x · y
+struct multiplied {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+/// out · (grad - dot), where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
-struct SequenceSoftmax;
+struct SequenceSoftmax {
+    static_assert(
+        is_cpu<D>,
+        "rowan: sequence_softmax on a Thrust device needs #include <rowan/thrust/sequence/sequence_softmax.hpp>");
+};
 
 template <>
 struct SequenceSoftmax<Cpu> {
@@ -21892,22 +22024,17 @@ struct SequenceSoftmax<Cpu> {
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             std::vector<S> greatest(width);
             for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
+                std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
-                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
                     for (std::size_t k = 0; k < width; ++k)
-                        scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
+                        scratch.row(i)[k] = shifted_exp{}(load<S>(from + k), greatest[k]);
                 }
                 S const* const sum = scratch.sum(n);
-                for (std::size_t i = 0; i < n; ++i) {
-                    S* const row = scratch.row(i);
-                    T* const to = out + begin + i * width;
-                    for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
-                    copy_lanes<S>(width, static_cast<S const*>(row), to);
-                }
+                for (std::size_t i = 0; i < n; ++i)
+                    zip_lanes<S>(share_of{}, width, out + begin + i * width, scratch.row(i), sum);
             }
         });
     }
@@ -21919,24 +22046,13 @@ struct SequenceSoftmax<Cpu> {
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
+                std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
-                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-                for (std::size_t i = 0; i < n; ++i) {
-                    std::size_t const at = begin + i * width;
-                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width, rows + at,
-                                 grad + at, scratch.row(i));
-                }
+                for (std::size_t i = 0, at = begin; i < n; ++i, at += width)
+                    zip_lanes<S>(multiplied{}, width, scratch.row(i), rows + at, grad + at);
                 S const* const dot = scratch.sum(n);
-                for (std::size_t i = 0; i < n; ++i) {
-                    std::size_t const at = begin + i * width;
-                    S* const row = scratch.row(i);
-                    auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
-                        p = product(y, std::remove_cvref_t<decltype(y)>(g - d));
-                    };
-                    for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
-                    copy_lanes<S>(width, static_cast<S const*>(row), to + at);
-                }
+                for (std::size_t i = 0, at = begin; i < n; ++i, at += width)
+                    zip_lanes<S>(softmax_slope{}, width, to + at, rows + at, grad + at, dot);
             }
         });
     }
@@ -21973,8 +22089,7 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
     static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
     detail::check_sequences(exec, "out", out);
-    if (out_grad.shape() != out.shape())
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(out.shape()));
+    detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());
     detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),
                                      out_grad.data(), x_grad.data());
@@ -21983,12 +22098,12 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax(LoDTensor<T, Device> const& x) {
-    return sequence_softmax(Device{}, x);
+    return sequence_softmax(detail::exec_of(x), x);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
                                            std::type_identity_t<Tensor<T, Device>> const& out_grad) {
-    return sequence_softmax_grad(Device{}, out, out_grad);
+    return sequence_softmax_grad(detail::exec_of(out), out, out_grad);
 }
 
 }  // namespace rowan::inline v0
@@ -22007,15 +22122,13 @@ std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::s
     kept.reserve(map.step_size(t));
     auto const last = static_cast<std::int64_t>(t);
     bool const of_step = t > 0 && rows == map.step_size(t - 1);
-    if constexpr (is_cpu<D>) {
-        if (of_step) {
-            auto const now = map.step(t);
-            auto const before = map.step(t - 1);
-            for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
-                if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
-            }
-            return kept;
+    if (auto const before = of_step ? StepElements<D>::host_step(map, t - 1) : std::span<std::int64_t const>();
+        !before.empty()) {
+        auto const now = StepElements<D>::host_step(map, t);
+        for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
+            if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
         }
+        return kept;
     }
     for (std::int64_t r = 0, j = 0; std::cmp_less(j, map.sequences()); ++j) {
         std::int64_t const length = map.length(static_cast<std::size_t>(j));
@@ -22129,32 +22242,25 @@ LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, Step
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
-    auto x_grad = detail::new_zeros<T>(exec, shape);
-    std::size_t const width = x_grad.row_size();
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
-        [&, to = x_grad.data()](std::size_t i) { return to + static_cast<std::size_t>(to_rows[i]) * width; });
+    auto x_grad = detail::new_tensor<T>(exec, shape);
+    detail::spread_blocks(exec, starts, to_rows, x_grad.row_size(), out_grad.value().data(), detail::zero<T>(),
+                          shape[0], x_grad.data());
     return {std::move(x_grad), x_lod};
 }
 
-template <class T, class Device>
-Tensor<T, Device> shrink(Tensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(Device{}, x, map, t);
-}
-template <class T, class Device>
-LoDTensor<T, Device> shrink(LoDTensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(Device{}, x, map, t);
+template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
+X<T, Device> shrink(X<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
+    return shrink(detail::exec_of(x), x, map, t);
 }
 template <class T, class Device>
 Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                               std::size_t rows) {
-    return shrink_grad(Device{}, out_grad, map, t, rows);
+    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, rows);
 }
 template <class T, class Device>
 LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                                  Lod const& x_lod) {
-    return shrink_grad(Device{}, out_grad, map, t, x_lod);
+    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, x_lod);
 }
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))

@@ -1,4 +1,5 @@
 // tests/cuda/device.cu: streams, memory and repeated runs on a GPU.
+#include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 #include <rowan/thrust.hpp>
 #include <rowan/thrust/cuda.hpp>
@@ -56,6 +57,22 @@ TEST_CASE("a stream that does not wait for the default one gives the host's bits
     rowan::adagrad(table, moment, rowan::SelectedRows<float>(5000, rows, value));
     CHECK(rowan::to_host(s.exec(), param) == table);
     CHECK(rowan::to_host(s.exec(), state) == moment);
+}
+
+TEST_CASE("a call on sequences without an execution runs on the stream of its first argument", "[cuda]") {
+    Stream const s(cudaStreamNonBlocking);
+    rowan::LoDTensor<float> const host(numbers({5, 2}), rowan::Lod{{0, 2, 5}});
+    auto const x = rowan::to_device(s.exec(), host);
+    auto const reversed = rowan::sequence_reverse(x);
+    CHECK(reversed.value().device() == s.exec());
+    CHECK(rowan::to_host(reversed) == rowan::sequence_reverse(host));
+    auto const [steps, map] = rowan::TensorArray<float, Cuda>::unpack(x);
+    CHECK(map.order().device() == s.exec());
+    CHECK(steps.concat().device() == s.exec());
+    auto const packed = steps.pack(0, map);
+    CHECK(packed.value().device() == s.exec());
+    CHECK(rowan::to_host(packed) == host);
+    CHECK(rowan::merge_batches(std::vector{x.share(), packed.share()}).value().device() == s.exec());
 }
 
 TEST_CASE("a bad id is an error of its stream alone", "[cuda]") {

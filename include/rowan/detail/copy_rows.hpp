@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <ranges>
 #include <span>
 #include <string>
 
@@ -102,6 +103,32 @@ struct RowCopies<Cpu> {
              [=](std::size_t i) { return to + static_cast<std::size_t>(index[i]) * width; });
     }
 
+    template <class T>
+    static void spread(Cpu exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        std::size_t const grain = (std::size_t{1} << 20) / (width * sizeof(T) + 1) + 1;
+        parallel_for(exec, width == 0 ? 0 : rows, grain, [&](std::size_t begin, std::size_t end) {
+            auto const place = [&](std::size_t i) { return static_cast<std::size_t>(places[i]); };
+            auto const after = [&](std::size_t i) {
+                return static_cast<std::size_t>(places[i] + starts[i + 1] - starts[i]);
+            };
+            auto const numbers = std::views::iota(std::size_t{0}, places.size());
+            std::size_t i = *std::ranges::partition_point(numbers, [&](std::size_t k) { return after(k) <= begin; });
+            while (begin < end) {
+                bool const padded = i == places.size() || place(i) > begin;
+                std::size_t const last = std::min(end, !padded ? after(i) : i == places.size() ? end : place(i));
+                if (padded) {
+                    std::fill_n(to + begin * width, (last - begin) * width, padding);
+                } else {
+                    std::size_t const row = static_cast<std::size_t>(starts[i]) + begin - place(i);
+                    std::copy_n(from + row * width, (last - begin) * width, to + begin * width);
+                    ++i;
+                }
+                begin = last;
+            }
+        });
+    }
+
 private:
     /// The address of row i of all blocks; fastest for ascending i.
     template <class From>
@@ -126,6 +153,12 @@ private:
 template <class D, class From, class To>
 void copy_rows(D const& exec, std::size_t n, std::size_t bytes, From const& from, To const& to) {
     RowCopies<D>::rows(exec, n, bytes, from, to);
+}
+
+/// The function i -> row starts[i] of a matrix: where block i begins. `starts` is not copied.
+template <class T>
+auto blocks_at(T* data, std::span<std::int64_t const> starts, std::size_t width) {
+    return [=](std::size_t i) { return data + static_cast<std::size_t>(starts[i]) * width; };
 }
 
 /// Copies blocks of rows of `bytes` bytes: block i, of starts[i + 1] - starts[i] rows, from from(i) to to(i). Work is
@@ -153,6 +186,15 @@ template <class D, class T, class From>
 void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t width, From const& from,
                 std::int64_t const* index, T* to) {
     RowCopies<D>::put_blocks(exec, starts, width, from, index, to);
+}
+
+/// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
+/// [places[i], …) of `to`, and fills the other ones of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// starts and places are in host memory.
+template <class D, class T>
+void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                   std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+    RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
 }
 
 }  // namespace rowan::inline v0::detail

@@ -137,17 +137,17 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
     std::size_t const width = value.row_size();
     detail::copy_blocks(
         exec, rows, width * sizeof(T), [&](std::size_t k) { return batches[k].value().data(); },
-        [&, to = value.data()](std::size_t k) { return to + static_cast<std::size_t>(rows[k]) * width; });
+        detail::blocks_at(value.data(), rows, width));
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(Device{}, batches);
+    return merge_batches(detail::exec_of_first<LoDTensor<T, Device>>(batches), batches);
 }
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
-    return merge_batches(Device{}, std::span<LoDTensor<T, Device> const>(batches));
+    return merge_batches(std::span<LoDTensor<T, Device> const>(batches));
 }
 template <class T, device D>
 LoDTensor<T, D> merge_batches(D const& exec, std::vector<LoDTensor<T, D>> const& batches) {

@@ -8,6 +8,7 @@
 #include <rowan/sequence/lod.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -61,7 +62,7 @@ public:
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1
     ///          rows
-    /// cost     one read and one write of every row, and 16 bytes per sequence
+    /// cost     one read and one write of every row, and temporarily an alias of every sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences);
@@ -108,7 +109,8 @@ public:
     }
 
     /// True if sequences and rows are equal.
-    friend bool operator==(LoDTensor const& a, LoDTensor const& b) requires detail::is_cpu<Device> {
+    friend bool operator==(LoDTensor const& a,
+                           LoDTensor const& b) requires std::equality_comparable<Tensor<T, Device>> {
         return a.lod_ == b.lod_ && a.value_ == b.value_;
     }
 
@@ -125,6 +127,23 @@ private:
     Lod lod_;
 };
 
+namespace detail {
+
+template <class T, class D>
+D exec_of(LoDTensor<T, D> const& x) {
+    return exec_of(x.value());
+}
+
+/// The device on which the first of several `X` was made; `tensors` are these or references to them.
+template <class X, class R>
+auto exec_of_first(R const& tensors) {
+    auto const first = std::ranges::begin(tensors);
+    return first == std::ranges::end(tensors) ? decltype(exec_of(std::declval<X>())){}
+                                              : exec_of(static_cast<X const&>(*first));
+}
+
+}  // namespace detail
+
 template <class T, class Device>
 auto LoDTensor<T, Device>::from_sequences(std::initializer_list<Tensor<T, Device>> sequences) -> LoDTensor {
     return from_sequences(std::span(sequences.begin(), sequences.size()));
@@ -134,33 +153,25 @@ template <class T, class Device>
 template <std::ranges::forward_range R>
 auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
     std::vector<std::int64_t> lengths;
+    std::vector<Tensor<T, Device>> parts;
     shape_type shape{0};
-    Device exec{};
     for (Tensor<T, Device> const& s : sequences) {
         std::string name = "sequences[";
         name.append(std::to_string(lengths.size())).append("]");
         detail::check_rows(name.c_str(), s);
-        if (lengths.empty()) {
-            shape = s.shape();
-            exec = detail::exec_of(s);
-        }
+        if (parts.empty()) shape = s.shape();
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
+        parts.push_back(s.share());
     }
     auto lod = Lod::from_lengths({lengths});
     shape[0] = static_cast<std::size_t>(lod.rows());
+    auto const exec = detail::exec_of_first<Tensor<T, Device>>(parts);
     auto value = detail::new_tensor<T>(exec, shape);
-    if constexpr (detail::is_cpu<Device>) {
-        T* to = value.data();
-        for (Tensor<T, Device> const& s : sequences) to = std::copy_n(s.data(), s.size(), to);
-    } else {
-        std::vector<Tensor<T, Device>> parts;
-        for (Tensor<T, Device> const& s : sequences) parts.push_back(s.share());
-        std::size_t const width = value.row_size();
-        detail::copy_blocks(
-            exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
-            [&, to = value.data()](std::size_t i) { return to + static_cast<std::size_t>(lod[0][i]) * width; });
-    }
+    std::size_t const width = value.row_size();
+    detail::copy_blocks(
+        exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+        detail::blocks_at(value.data(), lod[0], width));
     return {std::move(value), std::move(lod)};
 }
 

@@ -73,7 +73,9 @@ struct PaddedPlaces {
 
 /// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
-struct Padding;
+struct Padding {
+    static_assert(is_cpu<D>, "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
+};
 
 template <>
 struct Padding<Cpu> {
@@ -140,7 +142,7 @@ Padded<T, D> to_padded(D const& exec, LoDTensor<T, D> const& x, double pad_value
 /// cost     one read and one write of the rows of lod
 template <class T, device D>
 LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const& lod) {
-    static_cast<void>(thread_count(detail::host_exec(exec)));
+    detail::check_exec(exec);
     detail::check_levels("lod", lod);
     auto const& dims = padded.shape();
     std::size_t const levels = lod.levels();
@@ -164,10 +166,9 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, Lod const
     auto const offsets = detail::last_level(lod);
     std::size_t const width = result.row_size();
     T const* const from = padded.data();
-    T* const out = result.data();
     detail::copy_blocks(
         exec, offsets, width * sizeof(T), [&](std::size_t s) { return from + lines[s] * dims[levels] * width; },
-        [&](std::size_t s) { return out + static_cast<std::size_t>(offsets[s]) * width; });
+        detail::blocks_at(result.data(), offsets, width));
     return {std::move(result), lod};
 }
 
@@ -183,15 +184,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type
 template <class T, class Device>
 Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
                             std::type_identity_t<Ids<Device>> lengths = {}) {
-    return to_padded(Device{}, x, pad_value, lengths);
+    return to_padded(detail::exec_of(x), x, pad_value, lengths);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {
-    return from_padded(Device{}, padded, lod);
+    return from_padded(detail::exec_of(padded), padded, lod);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_identity_t<Ids<Device>> lengths) {
-    return from_padded(Device{}, padded, lengths);
+    return from_padded(detail::exec_of(padded), padded, lengths);
 }
 
 }  // namespace rowan::inline v0

@@ -59,21 +59,13 @@ Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D
     return reorder_grad(exec, LoDTensor<T, D>(out_grad.share()), map);
 }
 
-template <class T, class Device>
-LoDTensor<T, Device> reorder(LoDTensor<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(Device{}, x, map);
+template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
+X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
+    return reorder(detail::exec_of(x), x, map);
 }
-template <class T, class Device>
-Tensor<T, Device> reorder(Tensor<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(Device{}, x, map);
-}
-template <class T, class Device>
-LoDTensor<T, Device> reorder_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(Device{}, out_grad, map);
-}
-template <class T, class Device>
-Tensor<T, Device> reorder_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(Device{}, out_grad, map);
+template <template <class, class> class X, class T, class Device>
+X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
+    return reorder_grad(detail::exec_of(out_grad), out_grad, map);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))

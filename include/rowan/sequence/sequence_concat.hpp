@@ -33,7 +33,7 @@ Lod concat_starts(std::span<Lod const> lods);
 
 template <class T, class D>
 LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> inputs) {
-    static_cast<void>(thread_count(host_exec(exec)));
+    check_exec(exec);
     std::vector<Lod> lods;
     for (auto const* x : inputs) lods.push_back(x->lod());
     for (auto const* x : inputs) x->check();
@@ -50,12 +50,11 @@ LoDTensor<T, D> concat(D const& exec, std::span<LoDTensor<T, D> const* const> in
     auto shape = inputs[0]->shape();
     shape[0] = static_cast<std::size_t>(starts.back());
     auto result = new_tensor<T>(exec, shape);
-    T* const out = result.data();
     std::size_t const width = result.row_size();
     copy_blocks(
         exec, starts, width * sizeof(T),
         [&](std::size_t i) { return inputs[i % inputs.size()]->value().data() + offset(i) * width; },
-        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+        blocks_at(result.data(), starts, width));
     return {std::move(result), with_last_level(lods[0], std::move(offsets))};
 }
 
@@ -113,7 +112,7 @@ LoDTensor<T, D> sequence_concat(D const& exec, LoDTensor<T, D> const& first, Mor
 template <class T, device D, std::ranges::contiguous_range R>
 requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<T, D>> sequence_concat_grad(
     D const& exec, LoDTensor<T, D> const& out_grad, R const& lods) {
-    static_cast<void>(thread_count(detail::host_exec(exec)));
+    detail::check_exec(exec);
     std::span<Lod const> const all(lods);
     detail::check_alike("lods", "", all);
     Lod const blocks = detail::concat_starts(all);
@@ -129,13 +128,11 @@ requires std::same_as<std::ranges::range_value_t<R>, Lod> std::vector<LoDTensor<
         grads.emplace_back(detail::new_tensor<T>(exec, shape), lod);
         to.push_back(grads.back().value().data());
     }
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
-        [&](std::size_t i) {
-            std::size_t const j = i % all.size();
-            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
-        });
+    detail::copy_blocks(exec, starts, width * sizeof(T), detail::blocks_at(out_grad.value().data(), starts, width),
+                        [&](std::size_t i) {
+                            std::size_t const j = i % all.size();
+                            return to[j] + static_cast<std::size_t>(detail::last_level(all[j])[i / all.size()]) * width;
+                        });
     return grads;
 }
 template <class T, device D>
@@ -146,19 +143,19 @@ std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D>
 
 template <detail::lod_tensors R>
 auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::device_of_tensors<R>{}, inputs);
+    return sequence_concat(detail::exec_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
-    return sequence_concat(Device{}, first, more...);
+    return sequence_concat(detail::exec_of(first), first, more...);
 }
 template <class T, class Device, std::ranges::contiguous_range R>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(Device{}, out_grad, lods);
+    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
 }
 template <class T, class Device>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(Device{}, out_grad, lods);
+    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
 }
 
 }  // namespace rowan::inline v0

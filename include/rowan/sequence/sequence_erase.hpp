@@ -24,7 +24,10 @@ namespace detail {
 /// Device-specific implementation of sequence_erase. `erased` is sorted; `starts` receives the last-level offsets of
 /// the result, which has the rank of x.
 template <class D>
-struct SequenceErasure;
+struct SequenceErasure {
+    static_assert(is_cpu<D>,
+                  "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
+};
 
 template <>
 struct SequenceErasure<Cpu> {
@@ -77,7 +80,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(Device{}, x, tokens);
+    return sequence_erase(detail::exec_of(x), x, tokens);
 }
 
 }  // namespace rowan::inline v0

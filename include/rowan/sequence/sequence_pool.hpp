@@ -8,7 +8,6 @@
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -30,24 +29,38 @@ inline void check_pool(Pooling pool) {
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max, min, first, last");
 }
 
-/// to[k] = from[k] divided by the length (mean), by its square root (sqrt), or by 1. Integers are truncated towards
-/// zero.
+/// Divides a sum by the length of its sequence (mean), by the square root of the length (sqrt), or by 1. Integers are
+/// truncated towards zero.
+template <class S>
+struct PoolDivision {
+    bool divides;
+    bool by_length;
+    std::size_t length;
+    double divisor;
+
+    ROWAN_HD PoolDivision(Pooling pool, std::size_t n)
+        : divides((pool == Pooling::mean || pool == Pooling::sqrt) && n != 1), by_length(pool == Pooling::mean),
+          length(n), divisor(!divides || by_length ? static_cast<double>(n) : square_root(static_cast<double>(n))) {}
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        if constexpr (!std::integral<S>) {
+            return quotient(x, constant<V>(divisor));
+        } else if (by_length) {
+            using Wide = std::common_type_t<S, std::int64_t>;
+            return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
+        } else {
+            return static_cast<S>(quotient(static_cast<double>(x), divisor));
+        }
+    }
+};
+
+/// Divides the sums of one sequence.
 template <class S, class From, class To>
 void divide(Pooling pool, std::size_t length, std::size_t width, From const* from, To* to) {
-    auto const n = static_cast<double>(length);
-    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return copy_lanes<S>(width, from, to);
-    if constexpr (std::integral<S>) {
-        auto const quotient = [&](S x) {
-            using Wide = std::common_type_t<S, std::int64_t>;
-            return pool == Pooling::mean ? static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length))
-                                         : static_cast<S>(static_cast<double>(x) / std::sqrt(n));
-        };
-        map_lanes<S>(quotient, width, from, to);
-    } else {
-        double const divisor = pool == Pooling::mean ? n : std::sqrt(n);
-        map_lanes<S>([=](auto const& x) { return x / constant<std::remove_cvref_t<decltype(x)>>(divisor); }, width,
-                     from, to);
-    }
+    PoolDivision<S> const by(pool, length);
+    by.divides ? map_lanes<S>(by, width, from, to) : copy_lanes<S>(width, from, to);
 }
 
 /// Writes the gradient of the n > 0 rows of a sequence that was reduced by max or min.
@@ -96,7 +109,10 @@ private:
 
 /// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
-struct SequencePool;
+struct SequencePool {
+    static_assert(is_cpu<D>,
+                  "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
+};
 
 template <>
 struct SequencePool<Cpu> {
@@ -201,12 +217,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
-    return sequence_pool(Device{}, x, pool, pad_value);
+    return sequence_pool(detail::exec_of(x), x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
                                         std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
-    return sequence_pool_grad(Device{}, x, out_grad, pool);
+    return sequence_pool_grad(detail::exec_of(x), x, out_grad, pool);
 }
 
 }  // namespace rowan::inline v0

@@ -16,7 +16,11 @@ namespace detail {
 
 /// Device-specific implementation of sequence_reverse.
 template <class D>
-struct SequenceReversal;
+struct SequenceReversal {
+    static_assert(
+        is_cpu<D>,
+        "rowan: sequence_reverse on a Thrust device needs #include <rowan/thrust/sequence/sequence_reverse.hpp>");
+};
 
 template <>
 struct SequenceReversal<Cpu> {
@@ -57,7 +61,7 @@ LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
-    return sequence_reverse(Device{}, x);
+    return sequence_reverse(detail::exec_of(x), x);
 }
 
 }  // namespace rowan::inline v0

@@ -8,7 +8,6 @@
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -39,19 +38,18 @@ LoDTensor<T, D> sequence_slice(D const& exec, LoDTensor<T, D> const& x, std::typ
                                std::type_identity_t<Ids<D>> length) {
     detail::check_sequences(exec, "x", x);
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
-    Ids<> const &first = host_offset, &count = host_length;
-    auto starts = detail::slice_offsets(x.lod(), first, count);
+    Ids<> const& first = host_offset;
+    auto starts = detail::slice_offsets(x.lod(), first, host_length);
     auto const offsets = detail::last_level(x.lod());
     auto shape = x.shape();
     shape[0] = static_cast<std::size_t>(starts.back());
     auto result = detail::new_tensor<T>(exec, shape);
     std::size_t const width = x.value().row_size();
     T const* const rows = x.value().data();
-    T* const out = result.data();
     detail::copy_blocks(
         exec, starts, width * sizeof(T),
         [&](std::size_t i) { return rows + static_cast<std::size_t>(offsets[i] + first[i]) * width; },
-        [&](std::size_t i) { return out + static_cast<std::size_t>(starts[i]) * width; });
+        detail::blocks_at(result.data(), starts, width));
     return {std::move(result), detail::with_last_level(x.lod(), std::move(starts))};
 }
 
@@ -65,49 +63,30 @@ LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_gr
                                     std::type_identity_t<Ids<D>> offset, std::type_identity_t<Ids<D>> length) {
     detail::check_levels("x_lod", x_lod);
     detail::HostIds<D> const host_offset(exec, offset), host_length(exec, length);
-    Ids<> const &first = host_offset, &count = host_length;
-    auto const starts = detail::slice_offsets(x_lod, first, count);
+    Ids<> const& first = host_offset;
+    auto const starts = detail::slice_offsets(x_lod, first, host_length);
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto const offsets = detail::last_level(x_lod);
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
-    if constexpr (!detail::is_cpu<D>) {
-        auto x_grad = detail::new_zeros<T>(exec, shape);
-        std::size_t const width = x_grad.row_size();
-        detail::copy_blocks(
-            exec, starts, width * sizeof(T),
-            [&](std::size_t s) { return out_grad.value().data() + static_cast<std::size_t>(starts[s]) * width; },
-            [&](std::size_t s) { return x_grad.data() + static_cast<std::size_t>(offsets[s] + first[s]) * width; });
-        return {std::move(x_grad), x_lod};
-    } else {
-        auto x_grad = Tensor<T>::from_shape(shape);
-        std::size_t const width = x_grad.row_size();
-        T const* const from = out_grad.value().data();
-        T* const out = x_grad.data();
-        detail::for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
-            for (; s < end; ++s) {
-                auto const before = static_cast<std::size_t>(first[s]) * width;
-                auto const size = static_cast<std::size_t>(count[s]) * width;
-                T* to = out + static_cast<std::size_t>(offsets[s]) * width;
-                to = std::fill_n(to, before, detail::zero<T>());
-                to = std::copy_n(from + static_cast<std::size_t>(starts[s]) * width, size, to);
-                std::fill_n(to, detail::length_at(offsets, s) * width - before - size, detail::zero<T>());
-            }
-        });
-        return {std::move(x_grad), x_lod};
-    }
+    auto x_grad = detail::new_tensor<T>(exec, shape);
+    std::vector<std::int64_t> places(offsets.begin(), offsets.end() - 1);
+    for (std::size_t s = 0; s < places.size(); ++s) places[s] += first[s];
+    detail::spread_blocks(exec, starts, places, x_grad.row_size(), out_grad.value().data(), detail::zero<T>(), shape[0],
+                          x_grad.data());
+    return {std::move(x_grad), x_lod};
 }
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
                                     std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice(Device{}, x, offset, length);
+    return sequence_slice(detail::exec_of(x), x, offset, length);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
                                          std::type_identity_t<Ids<Device>> offset,
                                          std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice_grad(Device{}, out_grad, x_lod, offset, length);
+    return sequence_slice_grad(detail::exec_of(out_grad), out_grad, x_lod, offset, length);
 }
 
 }  // namespace rowan::inline v0

@@ -1,7 +1,7 @@
 // rowan/sequence/sequence_softmax.hpp: sequence_softmax, the softmax over the rows of each sequence.
 #pragma once
 
-#include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/sequence/detail/sequences.hpp>
@@ -19,9 +19,49 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// exp(x - greatest)
+struct shifted_exp {
+    ROWAN_NO_EXEC_CHECK
+    template <class S>
+    ROWAN_HD_INLINE S operator()(S const& x, S const& greatest) const {
+        return exp_of(S(x - greatest));
+    }
+};
+
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// x · y
+struct multiplied {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+/// out · (grad - dot), where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
-struct SequenceSoftmax;
+struct SequenceSoftmax {
+    static_assert(
+        is_cpu<D>,
+        "rowan: sequence_softmax on a Thrust device needs #include <rowan/thrust/sequence/sequence_softmax.hpp>");
+};
 
 template <>
 struct SequenceSoftmax<Cpu> {
@@ -32,22 +72,17 @@ struct SequenceSoftmax<Cpu> {
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             std::vector<S> greatest(width);
             for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
+                std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
-                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
                 detail::column_extremes<true>(rows + begin, n, width, greatest.data());
                 for (std::size_t i = 0; i < n; ++i) {
                     T const* const from = rows + begin + i * width;
                     for (std::size_t k = 0; k < width; ++k)
-                        scratch.row(i)[k] = exp_of(S(load<S>(from + k) - greatest[k]));
+                        scratch.row(i)[k] = shifted_exp{}(load<S>(from + k), greatest[k]);
                 }
                 S const* const sum = scratch.sum(n);
-                for (std::size_t i = 0; i < n; ++i) {
-                    S* const row = scratch.row(i);
-                    T* const to = out + begin + i * width;
-                    for_lanes<S>([](auto const& total, auto& e) { e = e / total; }, width, sum, row);
-                    copy_lanes<S>(width, static_cast<S const*>(row), to);
-                }
+                for (std::size_t i = 0; i < n; ++i)
+                    zip_lanes<S>(share_of{}, width, out + begin + i * width, scratch.row(i), sum);
             }
         });
     }
@@ -59,24 +94,13 @@ struct SequenceSoftmax<Cpu> {
         for_sequences(exec, offsets, width, [&](std::size_t s, std::size_t end) {
             ScratchRows<S> scratch(longest_of(offsets, s, end), width);
             for (; s < end; ++s) {
-                std::size_t const n = length_at(offsets, s);
+                std::size_t const n = length_at(offsets, s), begin = static_cast<std::size_t>(offsets[s]) * width;
                 if (n == 0) continue;
-                std::size_t const begin = static_cast<std::size_t>(offsets[s]) * width;
-                for (std::size_t i = 0; i < n; ++i) {
-                    std::size_t const at = begin + i * width;
-                    for_lanes<S>([](auto const& y, auto const& g, auto& p) { p = product(y, g); }, width, rows + at,
-                                 grad + at, scratch.row(i));
-                }
+                for (std::size_t i = 0, at = begin; i < n; ++i, at += width)
+                    zip_lanes<S>(multiplied{}, width, scratch.row(i), rows + at, grad + at);
                 S const* const dot = scratch.sum(n);
-                for (std::size_t i = 0; i < n; ++i) {
-                    std::size_t const at = begin + i * width;
-                    S* const row = scratch.row(i);
-                    auto const formula = [](auto const& y, auto const& g, auto const& d, auto& p) {
-                        p = product(y, std::remove_cvref_t<decltype(y)>(g - d));
-                    };
-                    for_lanes<S>(formula, width, rows + at, grad + at, dot, row);
-                    copy_lanes<S>(width, static_cast<S const*>(row), to + at);
-                }
+                for (std::size_t i = 0, at = begin; i < n; ++i, at += width)
+                    zip_lanes<S>(softmax_slope{}, width, to + at, rows + at, grad + at, dot);
             }
         });
     }
@@ -113,8 +137,7 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
     static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
     detail::check_sequences(exec, "out", out);
-    if (out_grad.shape() != out.shape())
-        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(out.shape()));
+    detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());
     detail::SequenceSoftmax<D>::grad(exec, detail::last_level(out.lod()), out.value().row_size(), out.value().data(),
                                      out_grad.data(), x_grad.data());
@@ -123,12 +146,12 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax(LoDTensor<T, Device> const& x) {
-    return sequence_softmax(Device{}, x);
+    return sequence_softmax(detail::exec_of(x), x);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
                                            std::type_identity_t<Tensor<T, Device>> const& out_grad) {
-    return sequence_softmax_grad(Device{}, out, out_grad);
+    return sequence_softmax_grad(detail::exec_of(out), out, out_grad);
 }
 
 }  // namespace rowan::inline v0

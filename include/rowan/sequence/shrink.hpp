@@ -30,15 +30,13 @@ std::vector<std::int64_t> survivors(StepMap<D> const& map, std::size_t t, std::s
     kept.reserve(map.step_size(t));
     auto const last = static_cast<std::int64_t>(t);
     bool const of_step = t > 0 && rows == map.step_size(t - 1);
-    if constexpr (is_cpu<D>) {
-        if (of_step) {
-            auto const now = map.step(t);
-            auto const before = map.step(t - 1);
-            for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
-                if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
-            }
-            return kept;
+    if (auto const before = of_step ? StepElements<D>::host_step(map, t - 1) : std::span<std::int64_t const>();
+        !before.empty()) {
+        auto const now = StepElements<D>::host_step(map, t);
+        for (std::size_t r = 0; r < before.size() && kept.size() < now.size(); ++r) {
+            if (now[kept.size()] == before[r] + 1) kept.push_back(static_cast<std::int64_t>(r));
         }
+        return kept;
     }
     for (std::int64_t r = 0, j = 0; std::cmp_less(j, map.sequences()); ++j) {
         std::int64_t const length = map.length(static_cast<std::size_t>(j));
@@ -152,32 +150,25 @@ LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, Step
     detail::check_height("out_grad", out_grad.value(), starts.back());
     auto shape = out_grad.shape();
     shape[0] = static_cast<std::size_t>(x_lod.rows());
-    auto x_grad = detail::new_zeros<T>(exec, shape);
-    std::size_t const width = x_grad.row_size();
-    detail::copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t i) { return out_grad.value().data() + static_cast<std::size_t>(starts[i]) * width; },
-        [&, to = x_grad.data()](std::size_t i) { return to + static_cast<std::size_t>(to_rows[i]) * width; });
+    auto x_grad = detail::new_tensor<T>(exec, shape);
+    detail::spread_blocks(exec, starts, to_rows, x_grad.row_size(), out_grad.value().data(), detail::zero<T>(),
+                          shape[0], x_grad.data());
     return {std::move(x_grad), x_lod};
 }
 
-template <class T, class Device>
-Tensor<T, Device> shrink(Tensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(Device{}, x, map, t);
-}
-template <class T, class Device>
-LoDTensor<T, Device> shrink(LoDTensor<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(Device{}, x, map, t);
+template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
+X<T, Device> shrink(X<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
+    return shrink(detail::exec_of(x), x, map, t);
 }
 template <class T, class Device>
 Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                               std::size_t rows) {
-    return shrink_grad(Device{}, out_grad, map, t, rows);
+    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, rows);
 }
 template <class T, class Device>
 LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                                  Lod const& x_lod) {
-    return shrink_grad(Device{}, out_grad, map, t, x_lod);
+    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, x_lod);
 }
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))

@@ -23,9 +23,13 @@ namespace detail {
 
 struct StepMapAccess;
 
-/// Device-specific part of a map: make(exec, map) returns a tensor of its elements.
-template <class Device>
-struct StepElements;
+/// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n of
+/// them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those of a
+/// step if they are in host memory, otherwise none.
+template <class D>
+struct StepElements {
+    static_assert(is_cpu<D>, "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
+};
 
 }  // namespace detail
 
@@ -107,25 +111,14 @@ public:
     /// modified.
     /// errors   none; on a device as Tensor::from_shape
     /// cost     O(1); on a device one copy
-    auto elements() const {
-        if constexpr (detail::is_cpu<Device>) {
-            return std::span<std::int64_t const>(elements_.data(), elements_.size());
-        } else {
-            return elements_;
-        }
-    }
+    auto elements() const { return detail::StepElements<Device>::part(elements_, 0, elements_.size()); }
     /// The elements of step t: for each sequence longer than t, the index of its row or next-level sequence. Empty if
     /// t >= steps().
     /// errors   as elements
     /// cost     O(1); on a device one copy of them
     auto step(std::size_t t) const {
         std::size_t const begin = t < steps() ? static_cast<std::size_t>(starts()[t]) : 0;
-        if constexpr (detail::is_cpu<Device>) {
-            return elements().subspan(begin, step_size(t));
-        } else {
-            auto const step = elements_.slice(begin, begin + step_size(t));
-            return Tensor<std::int64_t, Device>(step);
-        }
+        return detail::StepElements<Device>::part(elements_, begin, step_size(t));
     }
 
     /// The length of the sequence at position j.
@@ -210,21 +203,23 @@ struct StepMapAccess {
         map.fill_elements(exec, elements.data());
         return elements;
     }
-
-    /// The elements in host memory: an alias on Cpu, else computed again.
+    /// The elements in host memory.
     template <class D>
     static Tensor<std::int64_t> host_elements(StepMap<D> const& map) {
-        if constexpr (is_cpu<D>) {
-            return map.elements_.share();
-        } else {
-            return make_elements(Cpu{}, map);
-        }
+        return StepElements<D>::on_host(map.elements_, map);
     }
 };
 
 template <>
 struct StepElements<Cpu> {
     static Tensor<std::int64_t> make(Cpu exec, StepMap<> const& map);
+    static std::span<std::int64_t const> part(Tensor<std::int64_t> const& elements, std::size_t begin, std::size_t n) {
+        return {elements.data() + begin, n};
+    }
+    static Tensor<std::int64_t> on_host(Tensor<std::int64_t> const& elements, StepMap<> const&) {
+        return elements.share();
+    }
+    static std::span<std::int64_t const> host_step(StepMap<> const& map, std::size_t t) { return map.step(t); }
 };
 
 }  // namespace detail

@@ -34,7 +34,10 @@ namespace detail {
 
 /// Device-specific implementation of to += from.
 template <class D>
-struct Accumulation;
+struct Accumulation {
+    static_assert(is_cpu<D>,
+                  "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
+};
 
 template <>
 struct Accumulation<Cpu> {
@@ -50,8 +53,8 @@ struct TensorArrayAccess;
 
 /// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
 /// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
-/// device, functions that take a value but no execution argument (write, accumulate, scatter, split) run on the device
-/// or stream that created the value.
+/// device, functions without an execution argument run on the device or stream on which their value or, without a value,
+/// the first slot was made.
 template <class T, class Device>
 class TensorArray {
 public:
@@ -120,7 +123,7 @@ public:
     /// shapes   n slots [...] -> [..., n, ...]
     /// errors   IndexError if a slot was never written or axis is not in [0, rank]; ShapeError if shapes differ
     /// cost     one read and one write of every element
-    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(Device{}, axis); }
+    Tensor<T, Device> stack(std::size_t axis = 0) const { return stack(own_exec(), axis); }
     Tensor<T, Device> stack(Device const& exec, std::size_t axis = 0) const;
 
     /// Stacks the slots `indices`, which may repeat, in their order along a new first dim. Here and in the functions
@@ -129,7 +132,7 @@ public:
     /// errors   ShapeError if indices are not a flat list or slots differ in shape; IndexError if an index is not in
     ///          [0, size()) or its slot was never written
     /// cost     one read and one write of every element
-    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(Device{}, indices); }
+    Tensor<T, Device> gather(Ids<Device> indices) const { return gather(own_exec(), indices); }
     Tensor<T, Device> gather(Device const& exec, Ids<Device> indices) const;
 
     /// The adjoint of gather: an array of `size` slots, where slot i is the sum of out_grad[k] over all k with
@@ -160,7 +163,7 @@ public:
     /// errors   IndexError if a slot was never written; ShapeError if slots have rank 0 or more than 2^63 - 1 rows in
     ///          total
     /// cost     one read and one write of every element; temporarily 8 bytes per slot
-    Tensor<T, Device> concat() const { return concat(Device{}); }
+    Tensor<T, Device> concat() const { return concat(own_exec()); }
     Tensor<T, Device> concat(Device const& exec) const;
 
     /// Splits a tensor along its first dim: slot i is a copy of the next lengths[i] rows. concat is the inverse.
@@ -203,6 +206,9 @@ private:
 
     // Makes an array of the parts of a tensor of this shape along dim `axis`; row i of `parts` becomes slot i.
     static TensorArray from_parts(Tensor<T, Device> parts, shape_type const& shape, std::size_t axis);
+
+    // Where a call without an execution runs.
+    Device own_exec() const;
 
     void check_written(std::size_t index) const;
     void check_all_written() const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 
 #include <concepts>
@@ -74,8 +75,7 @@ template <std::same_as<LoDTensor<T, Device>> L>
 void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
     if (!written(index)) return write(index, value, false);
     auto slot = read(index);
-    if (slot.shape() != value.shape())
-        throw ShapeError("value.shape()", detail::shape_text(value.shape()), detail::shape_text(slot.shape()));
+    detail::check_same_shape("value", value.value(), slot.value());
     if (!(slot.lod() == value.lod())) throw ShapeError("value.lod()", "another", "that of the slot");
     if (slot.value().data() != value.value().data()) {
         std::string name = "slots[";
@@ -104,6 +104,15 @@ void TensorArray<T, Device>::resize(std::size_t size) {
         throw IndexError("size", 0, static_cast<std::int64_t>(size), static_cast<std::int64_t>(max_size()));
     make_slots();
     slots_.resize(size);
+}
+
+template <class T, class Device>
+Device TensorArray<T, Device>::own_exec() const {
+    if (layout_) return detail::exec_of(packed_);
+    for (auto const& slot : slots_) {
+        if (slot) return detail::exec_of(*slot);
+    }
+    return Device{};
 }
 
 template <class T, class Device>

@@ -39,7 +39,7 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
     -> TensorArray {
-    return gather_grad(Device{}, indices, out_grad, size);
+    return gather_grad(detail::exec_of(out_grad), indices, out_grad, size);
 }
 
 template <class T, class Device>
@@ -54,7 +54,7 @@ auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
-    return unstack(Device{}, tensor, axis);
+    return unstack(detail::exec_of(tensor), tensor, axis);
 }
 
 template <class T, class Device>
@@ -107,7 +107,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
     std::size_t const width = all.row_size();
     detail::copy_blocks(
         exec, starts, width * sizeof(T), [&](std::size_t i) { return read(i).value().data(); },
-        [&, to = all.data()](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+        detail::blocks_at(all.data(), starts, width));
     return all;
 }
 
@@ -126,7 +126,7 @@ auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> 
 
 template <class T, class Device>
 Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
-    return unpack(Device{}, input, options);
+    return unpack(detail::exec_of(input), input, options);
 }
 
 template <class T, class Device>
@@ -149,7 +149,7 @@ void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
-    return unpack(Device{}, input, map);
+    return unpack(detail::exec_of(input), input, map);
 }
 
 template <class T, class Device>
@@ -166,7 +166,7 @@ auto TensorArray<T, Device>::unpack(Device const& exec, LoDTensor<T, Device> con
 
 template <class T, class Device>
 LoDTensor<T, Device> TensorArray<T, Device>::pack(std::size_t level, StepMap<Device> const& map) const {
-    return pack(Device{}, level, map);
+    return pack(own_exec(), level, map);
 }
 
 template <class T, class Device>

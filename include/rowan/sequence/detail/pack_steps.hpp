@@ -120,7 +120,7 @@ LoDTensor<T, D> pack_steps(D const& exec, std::vector<LoDTensor<T, D>> const& sl
     auto value = new_tensor<T>(exec, shape);
     copy_blocks(
         exec, begin[levels], width * sizeof(T), [&](std::size_t e) { return rows[e]; },
-        [&, to = value.data()](std::size_t e) { return to + static_cast<std::size_t>(begin[levels][e]) * width; });
+        blocks_at(value.data(), begin[levels], width));
     return {std::move(value), join_levels(map.lod(), map.level(), offsets)};
 }
 

@@ -47,10 +47,7 @@ LoDTensor<T, D> pick_sequences(D const& exec, LoDTensor<T, D> const& x, std::siz
         take_rows(exec, count, width, data, OnDevice<std::int64_t, D>(exec, from).data(), to);
         return value;
     }
-    copy_blocks(
-        exec, starts, width * sizeof(T),
-        [&](std::size_t j) { return data + static_cast<std::size_t>(from[j]) * width; },
-        [&](std::size_t j) { return to + static_cast<std::size_t>(starts[j]) * width; });
+    copy_blocks(exec, starts, width * sizeof(T), blocks_at(data, from, width), blocks_at(to, starts, width));
     return {std::move(value), Lod::from_lengths(lengths)};
 }
 

@@ -26,7 +26,7 @@ void check_levels(std::string const& field, Lod const& lod);
 /// Throws unless `x` has levels that match its rows. Validates exec.threads even if there is no work.
 template <class T, class D>
 void check_sequences(D const& exec, std::string const& field, LoDTensor<T, D> const& x) {
-    static_cast<void>(thread_count(host_exec(exec)));
+    check_exec(exec);
     x.check();
     check_levels(field + ".lod()", x.lod());
 }

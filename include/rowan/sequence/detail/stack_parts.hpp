@@ -21,7 +21,10 @@ namespace rowan::inline v0::detail {
 
 /// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
 template <class D>
-struct Stacking;
+struct Stacking {
+    static_assert(is_cpu<D>,
+                  "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
+};
 
 template <>
 struct Stacking<Cpu> {

@@ -92,7 +92,7 @@ std::shared_ptr<StepLayout const> unpack_rows(D const& exec, LoDTensor<T, D> con
         copy_blocks(
             exec, starts, width * sizeof(T),
             [&, e = elements.data()](std::size_t i) { return from + static_cast<std::size_t>(at.row(e[i])) * width; },
-            [&](std::size_t i) { return to + static_cast<std::size_t>(starts[i]) * width; });
+            blocks_at(to, starts, width));
     }
     return layout;
 }

@@ -5,16 +5,10 @@
 #include <rowan/thrust/detail/lane.hpp>
 #include <rowan/thrust/detail/on_device.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
-#include <type_traits>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 template <class I>
 struct MarkPlace {
@@ -27,38 +21,31 @@ struct MarkPlace {
     }
 };
 
-}  // namespace detail
-
-/// As on the host. Without max_length, lengths in device memory are copied to the host, which synchronizes; with it,
-/// the next synchronize or copy to the host throws the IndexError of a negative one.
 template <class System>
-Tensor<bool, ThrustDevice<System>> sequence_mask(ThrustDevice<System> const& exec,
-                                                 std::type_identity_t<Ids<ThrustDevice<System>>> lengths,
-                                                 std::optional<std::size_t> max_length = {}) {
-    using Device = ThrustDevice<System>;
-    std::size_t width = max_length.value_or(0);
-    if (!max_length) {
-        detail::HostIds<Device> const on_host(exec, lengths);
-        Ids<> const& list = on_host;
-        detail::check_ids(Cpu{}, "lengths", list, std::numeric_limits<std::int64_t>::max());
-        for (std::size_t i = 0; i < list.size(); ++i) width = std::max(width, static_cast<std::size_t>(list[i]));
+class MaskedLengths<ThrustDevice<System>> {
+public:
+    using Exec = ThrustDevice<System>;
+
+    MaskedLengths(Exec const& exec, Ids<Exec> const& lengths)
+        : lengths_(lengths), checked_(exec, "lengths", lengths, longest_sequence) {}
+
+    std::size_t longest(Exec const& exec) const {
+        HostIds<Exec> const on_host(exec, lengths_);
+        MaskedLengths<Cpu> const masked(Cpu{}, on_host);
+        return masked.longest(Cpu{});
     }
-    detail::DeviceIds<System> const checked(exec, "lengths", lengths, std::numeric_limits<std::int64_t>::max());
-    auto shape = lengths.shape();
-    shape.push_back(width);
-    auto mask = Tensor<bool, Device>::from_shape(exec, shape);
-    detail::check_on_device(exec, checked);
-    if (width == 0) return mask;
-    checked.visit([&]<class I>(I const* list) {
-        detail::launch(exec, mask.size(), detail::MarkPlace<I>{list, detail::FastDivmod(width), mask.data()});
-    });
-    return mask;
-}
 
-template <id_type I, class System>
-Tensor<bool, ThrustDevice<System>> sequence_mask(Tensor<I, ThrustDevice<System>> const& lengths,
-                                                 std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(ThrustDevice<System>{}, lengths, max_length);
-}
+    void mark(Exec const& exec, std::size_t width, bool* mask) const {
+        check_on_device(exec, checked_);
+        if (width == 0) return;
+        checked_.visit([&]<class I>(I const* list) {
+            launch(exec, lengths_.size() * width, MarkPlace<I>{list, FastDivmod(width), mask});
+        });
+    }
 
-}  // namespace rowan::inline v0
+private:
+    Ids<Exec> const& lengths_;
+    DeviceIds<System> checked_;
+};
+
+}  // namespace rowan::inline v0::detail

@@ -7,28 +7,12 @@
 #include <rowan/thrust/sequence/detail/sequence_sums.hpp>
 #include <rowan/thrust/sequence/lod_tensor.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// As `divide`, for one number.
-template <class S>
-ROWAN_HD S divided(Pooling pool, std::size_t length, S const& x) {
-    if ((pool != Pooling::mean && pool != Pooling::sqrt) || length == 1) return x;
-    auto const n = static_cast<double>(length);
-    if constexpr (std::integral<S>) {
-        using Wide = std::common_type_t<S, std::int64_t>;
-        if (pool == Pooling::mean) return static_cast<S>(static_cast<Wide>(x) / static_cast<Wide>(length));
-        return static_cast<S>(quotient(static_cast<double>(x), square_root(n)));
-    } else {
-        return quotient(x, constant<S>(pool == Pooling::mean ? n : square_root(n)));
-    }
-}
 
 /// Stores divided sums as the rows of a value.
 template <class T>
@@ -38,7 +22,8 @@ struct StorePooled {
 
     template <class S, int N>
     ROWAN_HD void operator()(std::size_t sequence, std::size_t length, std::size_t column, Chunk<S, N> sum) const {
-        for (int e = 0; e < N; ++e) sum.x[e] = divided(pool, length, sum.x[e]);
+        PoolDivision<S> const by(pool, length);
+        for (int e = 0; by.divides && e < N; ++e) sum.x[e] = by(sum.x[e]);
         store(sequence, length, column, sum);
     }
     template <int N>
@@ -149,7 +134,8 @@ struct SpreadGrad {
             std::int64_t const end = pool == Pooling::first ? offsets[s] : offsets[s + 1] - 1;
             to[k] = static_cast<std::int64_t>(row) == end ? *g : dtype<T>::narrow(S{});
         } else {
-            store(divided(pool, static_cast<std::size_t>(offsets[s + 1] - offsets[s]), load<S>(g)), to + k);
+            PoolDivision<S> const by(pool, static_cast<std::size_t>(offsets[s + 1] - offsets[s]));
+            store(by.divides ? by(load<S>(g)) : load<S>(g), to + k);
         }
     }
 };

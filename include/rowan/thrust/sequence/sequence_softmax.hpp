@@ -1,8 +1,8 @@
 // rowan/thrust/sequence/sequence_softmax.hpp: sequence_softmax on a device.
 #pragma once
 
-#include <rowan/detail/functions.hpp>
 #include <rowan/sequence/sequence_softmax.hpp>
+#include <rowan/thrust/detail/elementwise.hpp>
 #include <rowan/thrust/sequence/sequence_pool.hpp>
 
 #include <cstddef>
@@ -23,76 +23,30 @@ struct SequenceElement {
     }
 };
 
-template <class T, class S>
-struct ShiftedExp {
+/// to[k] = formula(from[k], the total of its column)
+template <class Formula, class S, class From, class To>
+struct WithTotal {
     SequenceElement at;
-    T const* x;
-    S const* greatest;
-    S* to;
-    ROWAN_HD void operator()(std::size_t k) const { to[k] = exp_of(S(load<S>(x + k) - greatest[at.column_of(k)])); }
+    From const* from;
+    S const* totals;
+    To* to;
+    ROWAN_HD void operator()(std::size_t k) const {
+        store(Formula{}(load<S>(from + k), totals[at.column_of(k)]), to + k);
+    }
 };
 
-template <class T, class S>
-struct Normalized {
-    SequenceElement at;
-    S const* e;
-    S const* total;
-    T* to;
-    ROWAN_HD void operator()(std::size_t k) const { store(quotient(e[k], total[at.column_of(k)]), to + k); }
-};
-
-template <class T, class S>
-struct SoftmaxProduct {
-    T const* out;
-    T const* out_grad;
-    S* to;
-    ROWAN_HD void operator()(std::size_t k) const { to[k] = product(load<S>(out + k), load<S>(out_grad + k)); }
-};
-
-template <class T, class S>
+template <class T>
 struct SoftmaxGrad {
+    using S = sum_t<T>;
+
     SequenceElement at;
     T const* out;
     T const* out_grad;
     S const* dot;
     T* to;
     ROWAN_HD void operator()(std::size_t k) const {
-        S const rest = load<S>(out_grad + k) - dot[at.column_of(k)];
-        store(product(load<S>(out + k), rest), to + k);
+        store(softmax_slope{}(load<S>(out + k), load<S>(out_grad + k), dot[at.column_of(k)]), to + k);
     }
-};
-
-/// Computed rows in the type of sums, to be summed.
-template <class S>
-struct ComputedRows {
-    using Sum = S;
-
-    S const* rows;
-    std::size_t width;
-
-    template <int N>
-    ROWAN_HD Chunk<S, N> at(std::int64_t row, std::size_t column) const {
-        return *reinterpret_cast<Chunk<S, N> const*>(rows + static_cast<std::size_t>(row) * width + column);
-    }
-    ROWAN_HD void combine(S& sum, S const& more) const { sum = plus(sum, more); }
-};
-
-/// Stores reduced columns in the type of sums.
-template <class S>
-struct KeepTotal {
-    S* to;
-    std::size_t width;
-
-    template <int N>
-    ROWAN_HD void operator()(std::size_t sequence, std::size_t, std::size_t column, Chunk<S, N> const& sum) const {
-        for (int e = 0; e < N; ++e) to[sequence * width + column + static_cast<std::size_t>(e)] = sum.x[e];
-    }
-    ROWAN_HD void operator()(std::size_t sequence, std::size_t, std::size_t column,
-                             Chunk<Extreme<S>, 1> const& best) const {
-        to[sequence * width + column] = best.x[0].x;
-    }
-    template <int N>
-    ROWAN_HD void empty(std::size_t, std::size_t) const {}
 };
 
 /// cost     temporary memory for all of x in the type of sums, more than on the host
@@ -105,16 +59,15 @@ struct SequenceSoftmax<ThrustDevice<System>> {
         using S = sum_t<T>;
         std::size_t const size = static_cast<std::size_t>(offsets.back()) * width;
         if (size == 0) return;
-        auto const tree = sequence_sums(offsets);
         OnDevice<std::int64_t, Exec> const begins(exec, offsets);
         OnDevice<S, Exec> const totals(exec, (offsets.size() - 1) * width), computed(exec, size);
         SequenceElement const at{begins.data(), offsets.size() - 1, FastDivmod(width)};
-        KeepTotal<S> const keep{totals.data(), width};
-        tree.run_chunks<1>(exec, width, ExtremeRows<true, T>{rows, width}, keep);
-        launch(exec, size, ShiftedExp<T, S>{at, rows, totals.data(), computed.data()});
-        tree.run(exec, width, ComputedRows<S>{computed.data(), width}, keep,
-                 in_chunks(width, static_cast<S const*>(computed.data())));
-        launch(exec, size, Normalized<T, S>{at, computed.data(), totals.data(), out});
+        auto const tree = sequence_sums(offsets);
+        tree.template run_chunks<1>(exec, width, ExtremeRows<true, T>{rows, width},
+                                    StoreExtreme<S>{totals.data(), width, S{}});
+        launch(exec, size, WithTotal<shifted_exp, S, T, S>{at, rows, totals.data(), computed.data()});
+        add_up<T>(exec, tree, width, computed.data(), totals.data());
+        launch(exec, size, WithTotal<share_of, S, S, T>{at, computed.data(), totals.data(), out});
     }
 
     template <class T>
@@ -125,13 +78,19 @@ struct SequenceSoftmax<ThrustDevice<System>> {
         if (size == 0) return;
         OnDevice<std::int64_t, Exec> const begins(exec, offsets);
         OnDevice<S, Exec> const totals(exec, (offsets.size() - 1) * width), computed(exec, size);
-        launch(exec, size, SoftmaxProduct<T, S>{out, out_grad, computed.data()});
-        sequence_sums(offsets).run(exec, width, ComputedRows<S>{computed.data(), width},
-                                   KeepTotal<S>{totals.data(), width},
-                                   in_chunks(width, static_cast<S const*>(computed.data())));
+        ElementLoops<Exec>::template zip<S>(exec, size, multiplied{}, computed.data(), out, out_grad);
+        add_up<T>(exec, sequence_sums(offsets), width, computed.data(), totals.data());
         launch(exec, size,
-               SoftmaxGrad<T, S>{
+               SoftmaxGrad<T>{
                    {begins.data(), offsets.size() - 1, FastDivmod(width)}, out, out_grad, totals.data(), x_grad});
+    }
+
+private:
+    /// Sums computed rows.
+    template <class T, class S>
+    static void add_up(Exec const& exec, SumTree const& tree, std::size_t width, S const* rows, S* totals) {
+        tree.run(exec, width, PartialRows<AddRows<T>>{{}, rows, width}, StoreTotal<S>{totals, width, S{}},
+                 in_chunks(width, rows, static_cast<S const*>(totals)));
     }
 };
 

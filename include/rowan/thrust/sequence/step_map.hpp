@@ -41,6 +41,15 @@ struct StepElements<ThrustDevice<System>> {
                       MakeElement{uploaded.data(), map.steps(), uploaded.data() + starts.size(), elements.data()});
         return elements;
     }
+    static Tensor<std::int64_t, Exec> part(Tensor<std::int64_t, Exec> const& elements, std::size_t begin,
+                                           std::size_t n) {
+        auto const part = elements.slice(begin, begin + n);
+        return Tensor<std::int64_t, Exec>(part);
+    }
+    static Tensor<std::int64_t> on_host(Tensor<std::int64_t, Exec> const&, StepMap<Exec> const& map) {
+        return StepMapAccess::make_elements(Cpu{}, map);
+    }
+    static std::span<std::int64_t const> host_step(StepMap<Exec> const&, std::size_t) { return {}; }
 };
 
 }  // namespace rowan::inline v0::detail

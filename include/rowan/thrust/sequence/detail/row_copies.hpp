@@ -167,6 +167,13 @@ struct RowCopies<ThrustDevice<System>> {
                    PutBlockWord<W>{list.table(uploaded.data()), FastDivmod(words), index, reinterpret_cast<W*>(to)});
         });
     }
+
+    template <class T>
+    static void spread(Exec const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
+                       std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
+        launch_always(exec, rows * width, FillWith<T>{to, padding});
+        blocks(exec, starts, width * sizeof(T), blocks_at(from, starts, width), blocks_at(to, places, width));
+    }
 };
 
 }  // namespace rowan::inline v0::detail
