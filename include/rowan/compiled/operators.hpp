@@ -29,7 +29,7 @@ void compile_operator(Codes& codes) {
         using plain = typename input_types<inputs, E, E>::type;
         using with_int64 = typename input_types<inputs, E, std::int64_t>::type;
         using with_int32 = typename input_types<inputs, E, std::int32_t>::type;
-        if constexpr (has_one_type<Op>) compile_kernel<Op>(codes, plain{});
+        if constexpr (has_one_type<Op> || std::is_same_v<with_int64, plain>) compile_kernel<Op>(codes, plain{});
         if constexpr (!std::is_same_v<with_int64, plain>) compile_kernel<Op>(codes, with_int64{});
         if constexpr (!std::is_same_v<with_int32, plain>) compile_kernel<Op>(codes, with_int32{});
     }
