@@ -22,6 +22,7 @@
 #endif
 
 #include <rowan/thrust/core/copy.hpp>
+#include <rowan/thrust/sparse/selected_rows.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 
 #include <concepts>
@@ -83,6 +84,13 @@ Cpu host_exec(D const& exec) {
         static_cast<void>(exec);
         return Cpu{};
     }
+}
+
+/// Validates the execution of a call.
+/// errors   ValueError if the number of threads is negative
+template <class D>
+void check_exec(D const& exec) {
+    static_cast<void>(thread_count(host_exec(exec)));
 }
 
 /// Host access to numbers, such as lengths, in the memory of any device.
