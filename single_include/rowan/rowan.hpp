@@ -8181,14 +8181,60 @@ Shape gathered_shape(Shape const& ids, Shape const& table) {
     return shape;
 }
 
-template <class T>
-void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
-    std::size_t const width = table.row_size();
-    T const* const rows = table.data();
-    ids.visit([&](auto list) {
-        auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-        copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return out + i * width; });
-    });
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(is_cpu<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
 }
 
 }  // namespace detail
@@ -8197,46 +8243,47 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
 /// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
 /// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
 ///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation
-template <class T>
-void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
     detail::check_rows("table", table);
     auto const shape = detail::gathered_shape(ids.shape(), table.shape());
     if (out.shape() != shape)
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
     detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::gather_rows(exec, table, ids, out.data());
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
 }
 
 /// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
 /// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
 /// errors   as gather_into
-/// cost     as gather_into, and one allocation for the result
-template <class T>
-Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
     detail::check_rows("table", table);
-    detail::check_ids(exec, "ids", ids, detail::height_of(table));
-    auto out = Tensor<T>::from_shape(detail::gathered_shape(ids.shape(), table.shape()));
-    detail::gather_rows(exec, table, ids, out.data());
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
     return out;
 }
 
 template <class T, class Device>
 void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(Device{}, table, ids, out);
+    gather_into(detail::exec_of(table), table, ids, out);
 }
 
 template <class T, class Device>
 Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(Device{}, table, ids);
+    return gather(detail::exec_of(table), table, ids);
 }
 
-ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -15421,46 +15468,48 @@ Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
     return out_grad.reshaped(rows);
 }
 
+/// Whether rows[k] is not the padding.
+struct IsNotPadding {
+    std::int64_t const* rows;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
+};
+
 }  // namespace detail
 
 /// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
-/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted.
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
+/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
 /// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
 ///          8 dims; IndexError if an id or padding_id is not in [0, height)
 /// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
 ///          out_grad.share(); O(n * width) with padding_id
-template <class T>
-SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
-                                  std::optional<std::int64_t> padding_id = std::nullopt) {
+template <class T, device D>
+SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
+                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    using Access = detail::SelectedRowsAccess;
     detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
-    detail::check_ids(exec, "ids", ids, height);
-    Tensor<T> value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
-    if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
+    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
+    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
 
-    detail::Buffer<std::int64_t> kept;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids[i] != *padding_id) kept.push_back(ids[i]);
-    }
-    auto shape = value.shape();
-    shape[0] = kept.size();
-    auto kept_value = Tensor<T>::from_shape(shape);
-    std::size_t const width = value.row_size();
-    T* to = kept_value.data();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids[i] != *padding_id) to = std::copy_n(value.data() + i * width, width, to);
-    }
-    return detail::SelectedRowsAccess::make(height, kept, std::move(kept_value));
+    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
+    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
                                           Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
+    Device const exec = detail::exec_of(out_grad);
+    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu, Ids<>, Tensor<float>, Height, std::optional<std::int64_t>))
-ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu, Ids<>, Tensor<double>, Height, std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
+                                                     std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
+                                                      std::optional<std::int64_t>))
 
 }  // namespace rowan::inline v0
 
@@ -19829,41 +19878,72 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
     return ends;
 }
 
+/// Finds the rows of a gradient in each section of the height.
+template <class D>
+struct RowSections {
+    static_assert(is_cpu<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+};
+
+template <>
+struct RowSections<Cpu> {
+    /// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
+    template <class T>
+    static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
+                                                       std::vector<std::int64_t> const& ends) {
+        std::vector<std::vector<std::int64_t>> lists(ends.size());
+        for (std::size_t i = 0; i < g.rows().size(); ++i) {
+            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+            lists[k].push_back(static_cast<std::int64_t>(i));
+        }
+        std::vector<Tensor<std::int64_t>> result;
+        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
+        return result;
+    }
+
+    /// Makes rows relative to the beginning of their section.
+    static void rebase(Cpu, Tensor<std::int64_t>& rows, std::int64_t begin) {
+        for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] -= begin;
+    }
+};
+
 }  // namespace detail
 
 /// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
-/// row - s, in input order.
+/// row - s, in input order. A Thrust device synchronizes once to get the number of rows of each part; there the parts
+/// are merged() if `g` is.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
 /// shapes   heights [parts], with sum g.height()
 /// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
-/// cost     O(n * (width + log parts))
-template <class T>
-std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+/// cost     O(n * (width + log parts)); on a Thrust device a sort of n pairs on the bits that the number of parts
+///          needs, and three kernels per part
+template <class T, device D>
+std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g, Ids<> heights) {
+    using Access = detail::SelectedRowsAccess;
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
-    std::vector<std::vector<std::int64_t>> rows(heights.size());
-    std::vector<std::vector<std::int64_t>> positions(heights.size());
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
-        rows[k].push_back(g.rows()[i] - (ends[k] - heights[k]));
-        positions[k].push_back(static_cast<std::int64_t>(i));
-    }
-    std::vector<SelectedRows<T>> parts;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        parts.push_back(detail::SelectedRowsAccess::make(heights[k], rows[k], gather(exec, g.value(), positions[k])));
+    detail::check_exec(exec);
+    std::vector<SelectedRows<T, D>> parts;
+    std::int64_t begin = 0;
+    for (auto const& positions : detail::RowSections<D>::positions(exec, g, ends)) {
+        std::int64_t const end = ends[parts.size()];
+        auto rows = detail::rows_at(exec, Access::rows(g), positions);
+        detail::RowSections<D>::rebase(exec, rows, begin);
+        auto value = detail::rows_at(exec, g.value(), positions);
+        parts.push_back(Access::adopt(end - begin, std::move(rows), std::move(value), g.merged()));
+        begin = end;
     }
     return parts;
 }
 
 template <class T, class Device>
-std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<>> heights) {
-    return split(Device{}, g, heights);
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
+    return split(detail::exec_of(g), g, heights);
 }
 
-ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -22246,31 +22326,46 @@ private:
     S high_{}, low_{};
 };
 
+/// Finds the rows of a tensor with a large element.
+template <class D>
+struct LargeRows {
+    static_assert(is_cpu<D>,
+                  "rowan: from_dense on a Thrust device needs #include <rowan/thrust/sparse/from_dense.hpp>");
+};
+
+template <>
+struct LargeRows<Cpu> {
+    template <class T>
+    static Tensor<std::int64_t> find(Cpu exec, Tensor<T> const& dense, is_large<T> const& large) {
+        return RowGather<Cpu>::where(exec, dense.size() == 0 ? 0 : dense.shape()[0],
+                                     [&](std::size_t i) { return std::ranges::any_of(dense.row(i), large); });
+    }
+};
+
 }  // namespace detail
 
 /// The rows of `dense` with an element that is NaN or whose absolute value exceeds `threshold`; merged. Threshold 0
-/// keeps all nonzero rows.
+/// keeps all nonzero rows. A Thrust device synchronizes once to get their number.
 /// shapes   dense [height, ...] -> a SelectedRows of that height and row shape
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
-/// cost     O(height * width)
-template <class T>
-SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 0.0) {
+/// cost     O(height * width); on a Thrust device temporary memory of up to 24 bytes per row of dense
+template <class T, device D>
+SelectedRows<T, D> from_dense(D const& exec, Tensor<T, D> const& dense, double threshold = 0.0) {
     detail::check_rows("dense", dense);
     detail::is_large<T> const large(threshold);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
-        if (std::ranges::any_of(dense.row(i), large)) rows.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(detail::height_of(dense), rows, gather(exec, dense, rows));
+    detail::check_exec(exec);
+    auto rows = detail::LargeRows<D>::find(exec, dense, large);
+    auto value = detail::rows_at(exec, dense, rows);
+    return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
-    return from_dense(Device{}, dense, threshold);
+    return from_dense(detail::exec_of(dense), dense, threshold);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu, Tensor<float> const&, double))
-ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, double))
+ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&, double))
 
 }  // namespace rowan::inline v0
 
@@ -22278,35 +22373,53 @@ ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, doubl
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Finds the rows of a gradient that are wanted.
+template <class D>
+struct RowFilter {
+    static_assert(is_cpu<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
+};
+
+template <>
+struct RowFilter<Cpu> {
+    /// The positions of the rows of `g` that are in `rows`, ascending.
+    /// errors   IndexError if a row is not in [0, height)
+    template <class T>
+    static Tensor<std::int64_t> kept(Cpu exec, SelectedRows<T> const& g, Ids<> const& rows) {
+        check_ids(exec, "rows", rows, g.height());
+        std::vector<std::int64_t> wanted(rows.size());
+        rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
+        std::ranges::sort(wanted);
+        return RowGather<Cpu>::where(exec, g.rows().size(),
+                                     [&](std::size_t i) { return std::ranges::binary_search(wanted, g.rows()[i]); });
+    }
+};
+
+}  // namespace detail
+
 /// The rows of `g` that are in `rows`, in the order of `g`, including duplicates. Rows that are not in `g` are ignored.
+/// A Thrust device synchronizes once to get the number of rows kept; there the result is merged() if `g` is.
 /// shapes   rows [m] -> a SelectedRows of the height and row shape of g
 /// errors   ShapeError if rows are not a flat list; IndexError if a row is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
-template <class T>
-SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+template <class T, device D>
+SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    detail::check_ids(exec, "rows", rows, g.height());
-    std::vector<std::int64_t> wanted(rows.size());
-    rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
-    std::ranges::sort(wanted);
-    std::vector<std::int64_t> kept;
-    std::vector<std::int64_t> positions;
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        if (!std::ranges::binary_search(wanted, g.rows()[i])) continue;
-        kept.push_back(g.rows()[i]);
-        positions.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(g.height(), kept, gather(exec, g.value(), positions));
+    auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
+    auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
+    return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),
+                                             g.merged());
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
-    return retain(Device{}, g, rows);
+    return retain(detail::exec_of(g), g, rows);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
