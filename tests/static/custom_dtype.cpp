@@ -80,11 +80,11 @@ template float rowan::squared_norm(Cpu, P const&, T const&);
 template float rowan::squared_norm(P const&, T const&);
 
 using rule = void (*)(std::span<float const>, std::span<mine>, std::span<mine>);
-template void rowan::update_rows(Cpu, G const&, rule const&, T&, T&);
+template void rowan::update_rows(Cpu const&, G const&, rule const&, T&, T&);
 template void rowan::update_rows(G const&, rule const&, T&, T&);
-template void rowan::update_rows(Cpu, T const&, rule const&, T&, T&);
+template void rowan::update_rows(Cpu const&, T const&, rule const&, T&, T&);
 template void rowan::update_rows(T const&, rule const&, T&, T&);
-template void rowan::update_rows(Cpu, P const&, T const&, rule const&, T&, T&);
+template void rowan::update_rows(Cpu const&, P const&, T const&, rule const&, T&, T&);
 template void rowan::update_rows(P const&, T const&, rule const&, T&, T&);
 
 // Optimizers: a gradient of rows, a dense one, a plan; with and without an execution.
