@@ -13287,63 +13287,82 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     check_trailing("dense", dense, g.value().shape());
 }
 
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(is_cpu<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
 }  // namespace detail
 
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`.
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
 /// shapes   a and b of the same height and row shape
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
-template <class T>
-SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
     detail::check_addable(a, b);
-    std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
-    rows.insert(rows.end(), b.rows().begin(), b.rows().end());
-    auto shape = a.value().shape();
-    shape[0] = rows.size();
-    auto value = Tensor<T>::from_shape(shape);
-    std::copy_n(b.value().data(), b.value().size(), std::copy_n(a.value().data(), a.value().size(), value.data()));
-    return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added in input order.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width)
-template <class T, class U>
-Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     detail::check_dense_term(dense, g);
-    Tensor<T> sum = dense;
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
     scatter_add(exec, sum, g);
     return sum;
 }
 
-template <class T, class U>
-Tensor<U> add(Cpu exec, SelectedRows<T> const& g, Tensor<U> const& dense) {
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
     return add(exec, dense, g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(Device{}, a, b);
+    return add(detail::exec_of(a), a, b);
 }
 
 template <class T, class U, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(dense), dense, g);
 }
 
 template <class T, class U, class Device>
 Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(g), dense, g);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, SelectedRows<double> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -14177,268 +14196,6 @@ struct relu_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Rule, class T, class... P>
-inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
-
-template <class T>
-std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
-    return {tensor.data() + row * width, width};
-}
-
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
-/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
-template <class Rule>
-inline constexpr bool is_elementwise = false;
-
-/// Applies rules to rows.
-template <class D>
-struct RowUpdates {
-    static_assert(is_cpu<D>,
-                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
-};
-
-template <>
-struct RowUpdates<Cpu> {
-    template <class Rule, class T, class... P>
-    static constexpr void check_rule() {
-        static_assert(
-            is_rule<Rule, T, P...>,
-            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-            "and each state");
-    }
-
-    template <class T, class Rule, class... P>
-    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
-                        Tensor<P>&... param) {
-        auto const rows = plan.rows();
-        std::size_t const width = value.row_size();
-        auto const prefetch = [&](std::size_t k) {
-            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
-                                param.row_size() * sizeof(P)),
-             ...);
-        };
-        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-            rule(std::span<sum_t<T> const>(sum, width),
-                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-        });
-    }
-
-    template <class T, class Rule, class... P>
-    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
-        using S = sum_t<T>;
-        constexpr bool flat = is_elementwise<Rule>;
-        std::size_t const width = flat ? 1024 : grad.row_size();
-        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-        int const threads = threads_for(exec, grad.size());
-        if (rows == 0) return;
-        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
-                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
-        std::atomic<std::size_t> next{0};
-        team(threads, [&](int t, int) {
-            auto& buffer = wide[static_cast<std::size_t>(t)];
-            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
-                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
-                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
-                    S const* g = nullptr;
-                    if constexpr (std::is_same_v<S, T>) {
-                        g = grad.data() + i * width;
-                    } else {
-                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
-                        g = buffer.data();
-                    }
-                    if constexpr (flat) {
-                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
-                    } else {
-                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
-                    }
-                }
-            }
-        });
-    }
-};
-
-}  // namespace detail
-
-/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
-/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
-/// rows.
-///
-/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
-/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
-/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
-///
-///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
-///
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
-/// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
-///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
-///          them itself; exceptions of the rule, after which some rows have been updated
-/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
-///          without a merged gradient in memory
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
-}
-
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
-                 Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    detail::check_exec(exec);
-    detail::check_dense_targets(grad, param, state...);
-    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <class T, device D, class Rule, class P, class... S>
-void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
-                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
-    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
-    SelectedRows<T, D>::check_value(value, plan.size());
-    detail::check_exec(exec);
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
-                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
-
-namespace rowan::inline v0::detail {
-
-/// Whether `G` is a gradient type of optimizers on `D`.
-template <class G, class D>
-inline constexpr bool is_gradient_on = false;
-template <class T, class D>
-inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
-template <class T, class D>
-inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
-template <class G, class D>
-concept gradient_on = is_gradient_on<G, D>;
-
-/// An element-wise formula as a rule for update_rows.
-template <class Formula>
-struct LaneRule {
-    Formula formula;
-
-    /// Calls f with the formula.
-    template <class F>
-    void visit(F const& f) const {
-        f(formula);
-    }
-
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
-    }
-};
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
-
-template <class G, class... P>
-constexpr void check_types() {
-    static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
-    static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
-                  "converts to each");
-}
-
-/// Checks that a number is finite in the type in which formulas over `P...` are computed.
-template <class... P>
-void check_setting(char const* field, double value) {
-    check_finite(field, value);
-    if constexpr (std::floating_point<compute_t<P...>>) {
-        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
-            throw ValueError(field, value, "a number that fits the type of computation");
-        }
-    }
-}
-
-/// Checks that a decay rate is in [0, 1).
-inline void check_decay(char const* field, double value) {
-    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
 
 namespace rowan::inline v0 {
@@ -14477,22 +14234,22 @@ struct multiply_by {
 /// shapes   g -> the same height, rows and row shape
 /// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
 /// cost     O(n * width)
-template <class T, class F>
-SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
     detail::check_factor<T, F>();
-    using S = detail::sum_t<T>;
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    auto value = Tensor<T>::from_shape(g.value().shape());
-    parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin,
-                             value.data() + begin);
-    });
-    return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
 }
 
 template <class T, class Device, class F>
 SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(Device{}, g, factor);
+    return scale(detail::exec_of(g), g, factor);
 }
 
 }  // namespace rowan::inline v0
@@ -16541,6 +16298,268 @@ Var<T, Device> full(Dims const& dims, double value) {
 }
 
 }  // namespace rowan::inline v0::layer
+
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
+}
+
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
+template <class Rule>
+inline constexpr bool is_elementwise = false;
+
+/// Applies rules to rows.
+template <class D>
+struct RowUpdates {
+    static_assert(is_cpu<D>,
+                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
+};
+
+template <>
+struct RowUpdates<Cpu> {
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(
+            is_rule<Rule, T, P...>,
+            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+            "and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
+                        Tensor<P>&... param) {
+        auto const rows = plan.rows();
+        std::size_t const width = value.row_size();
+        auto const prefetch = [&](std::size_t k) {
+            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                                param.row_size() * sizeof(P)),
+             ...);
+        };
+        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+            rule(std::span<sum_t<T> const>(sum, width),
+                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        });
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+        using S = sum_t<T>;
+        constexpr bool flat = is_elementwise<Rule>;
+        std::size_t const width = flat ? 1024 : grad.row_size();
+        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        int const threads = threads_for(exec, grad.size());
+        if (rows == 0) return;
+        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int) {
+            auto& buffer = wide[static_cast<std::size_t>(t)];
+            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                    S const* g = nullptr;
+                    if constexpr (std::is_same_v<S, T>) {
+                        g = grad.data() + i * width;
+                    } else {
+                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                        g = buffer.data();
+                    }
+                    if constexpr (flat) {
+                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                    } else {
+                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                    }
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
+///
+/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
+/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
+/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
+///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
+///          them itself; exceptions of the rule, after which some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    detail::check_dense_targets(grad, param, state...);
+    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
+
+namespace rowan::inline v0::detail {
+
+/// Whether `G` is a gradient type of optimizers on `D`.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+/// An element-wise formula as a rule for update_rows.
+template <class Formula>
+struct LaneRule {
+    Formula formula;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// Checks that a decay rate is in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 
@@ -22477,25 +22496,25 @@ ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> cons
 
 namespace rowan::inline v0 {
 
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added in input order.
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
 /// shapes   g -> [height, ...]
 /// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
 /// cost     O(height * width + n * width)
-template <class T>
-Tensor<T> to_dense(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T>::zeros(g.shape());
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = detail::new_zeros<T>(exec, g.shape());
     scatter_add(exec, dense, g);
     return dense;
 }
 
 template <class T, class Device>
 Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(Device{}, g);
+    return to_dense(detail::exec_of(g), g);
 }
 
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
