@@ -13836,38 +13836,59 @@ ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
 
 namespace rowan::inline v0 {
 
-/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`, reusing the memory of `out`
-/// if it suffices. Contributions to a row are summed in input order in blocks of 64, the block sums in blocks of 64,
-/// and so on: bit-identical for any number of threads. Sums are computed in dtype<T>::sum and narrowed once. `value`
-/// may be out.value().
+namespace detail {
+
+/// Writes the rows of a plan and their sums to a SelectedRows.
+template <class D>
+struct RowMerge {
+    static_assert(is_cpu<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
+};
+
+template <>
+struct RowMerge<Cpu> {
+    template <class T>
+    static void into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
+        using S = sum_t<T>;
+        auto const source = value.share();  // value may be out.value()
+        RowSums<T> sums(exec, plan, source);
+        std::size_t const width = value.row_size();
+        auto room = SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
+        T* const to = room.value().data();
+        bool const stream = room.value().size() * sizeof(T) >= stream_from;
+        sums.run([](std::size_t) {},
+                 [=](std::size_t k, S const* sum) {
+                     if constexpr (std::is_same_v<T, S>) {
+                         if (stream) return stream_copy(to + k * width, sum, width * sizeof(T));
+                     }
+                     copy_lanes<S>(width, sum, to + k * width);
+                 });
+        SelectedRowsAccess::move_in(out, room, plan.rows());
+    }
+};
+
+}  // namespace detail
+
+/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`. Contributions to a row are
+/// summed in input order in blocks of 64, the block sums in blocks of 64, and so on: bit-identical for any number of
+/// threads and on all devices. Sums are computed in dtype<T>::sum and narrowed once. `value` may be out.value(). On the
+/// host, the memory of `out` is reused if it suffices. A Thrust device synchronizes once to get the number of distinct
+/// rows, unless the plan already has it.
 /// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
 /// errors   ShapeError if value does not have n rows
 /// cost     O(n * width): every contribution read once, every sum written once
-template <class T>
-void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    SelectedRows<T>::check_value(value, plan.size());
-    auto const source = value.share();  // value may be out.value()
-    detail::RowSums<T> sums(exec, plan, source);
-    std::size_t const width = value.row_size();
-    auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
-    T* const to = room.value().data();
-    bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
-    sums.run([](std::size_t) {},
-             [=](std::size_t k, detail::sum_t<T> const* sum) {
-                 if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
-                     if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
-                 }
-                 detail::copy_lanes<detail::sum_t<T>>(width, sum, to + k * width);
-             });
-    detail::SelectedRowsAccess::move_in(out, room, plan.rows());
+template <class T, device D>
+void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                SelectedRows<T, D>& out) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::RowMerge<D>::into(exec, plan, value, out);
 }
 
 /// The same for a gradient; a merged gradient is copied.
-template <class T>
-void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    merge_into(exec, RowPlan<>(exec, g), g.value(), out);
+template <class T, device D>
+void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    merge_into(exec, RowPlan<D>(exec, g), g.value(), out);
 }
 
 /// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
@@ -13875,48 +13896,48 @@ void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
 /// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
 /// errors   ShapeError if g.value() does not have n rows
 /// cost     a sort of the rows, one allocation for the result, and merge_into
-template <class T>
-SelectedRows<T> merge(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T> out;
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D> out;
     merge_into(exec, g, out);
     return out;
 }
 
-template <class T>
-SelectedRows<T> merge(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-    SelectedRows<T> out;
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    SelectedRows<T, D> out;
     merge_into(exec, plan, value, out);
     return out;
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
-    return merge(Device{}, g);
+    return merge(detail::exec_of(g), g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return merge(Device{}, plan, value);
+    return merge(detail::exec_of(plan), plan, value);
 }
 
 template <class T, class Device>
 void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
-    merge_into(Device{}, g, out);
+    merge_into(detail::exec_of(g), g, out);
 }
 
 template <class T, class Device>
 void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
-    merge_into(Device{}, plan, value, out);
+    merge_into(detail::exec_of(plan), plan, value, out);
 }
 
-ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, SelectedRows<double> const&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, RowPlan<> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -17757,77 +17778,97 @@ S sum_of_rows(std::vector<S> const& x) {
     return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
 }
 
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(is_cpu<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        bool const serial = threads_for(exec, x.size()) == 1;
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
 }  // namespace detail
 
 /// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
 /// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads.
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
 /// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows
-/// cost     O(n * width); temporary memory of two numbers per row of the plan
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-    using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    SelectedRows<T>::check_value(value, plan.size());
-    std::size_t const width = value.row_size();
-    std::vector<S> squares(plan.rows().size());
-    detail::RowSums<T>(exec, plan, value)
-        .run([](std::size_t) {},
-             [&](std::size_t k, S const* sum) {
-                 squares[k] = detail::interleaved_sum<S>(width, sum, detail::squared{});
-             });
-    return detail::sum_of_rows(squares);
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
 /// The same for a gradient.
 /// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<>(exec, g), g.value());
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
 }
 
 /// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x; temporary memory of two numbers per row
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
     detail::check_rows("x", x);
-    std::size_t const rows = x.shape(0), width = x.row_size();
-    std::vector<S> squares(rows);
-    bool const serial = detail::threads_for(exec, x.size()) == 1;
-    std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-    parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width, detail::squared{});
-    });
-    return detail::sum_of_rows(squares);
+    return detail::SquareSums<D>::dense(exec, x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(Device{}, x);
+    return squared_norm(detail::exec_of(x), x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(Device{}, plan, value);
+    return squared_norm(detail::exec_of(plan), plan, value);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(Device{}, g);
+    return squared_norm(detail::exec_of(g), g);
 }
 
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
