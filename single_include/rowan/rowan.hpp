@@ -4319,13 +4319,46 @@ auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sparse/selected_rows.hpp: SelectedRows<T>, a row-sparse tensor.
+// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
 
 namespace rowan::inline v0 {
 
 namespace detail {
+
 struct SelectedRowsAccess;
-}
+
+/// How the row numbers of a SelectedRows are made and read.
+template <class D>
+struct RowNumbers {
+    static_assert(is_cpu<D>,
+                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
+};
+
+template <>
+struct RowNumbers<Cpu> {
+    using View = std::span<std::int64_t const>;
+    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+
+    static Tensor<std::int64_t> copy(Ids<> const& ids) {
+        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
+        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
+        return rows;
+    }
+    /// A copy of ids in [0, height).
+    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, field, ids, height);
+        return copy(ids);
+    }
+    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
+
+    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
+    static bool merged(Tensor<std::int64_t> const& rows) {
+        View const list = view(rows);
+        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
+    }
+};
+
+}  // namespace detail
 
 /// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
 ///
@@ -4334,13 +4367,15 @@ struct SelectedRowsAccess;
 ///                                          [5 6]                  4: [6 8]   duplicates are summed
 ///
 /// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
-template <class T>
-class SelectedRows<T, Cpu> {
+template <class T, class D>
+class SelectedRows {
     static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    using Numbers = detail::RowNumbers<D>;
 
 public:
+    using Device = D;
     using value_type = T;
-    using shape_type = typename Tensor<T>::shape_type;
+    using shape_type = typename Tensor<T, D>::shape_type;
 
     /// An object without rows, of height 0.
     SelectedRows() = default;
@@ -4348,9 +4383,12 @@ public:
     /// Row rows[i] of the represented tensor has the value value[i].
     /// shapes   rows [n], value [n, ...]
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
-    ///          IndexError if a row is not in [0, height)
+    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
+    ///          next synchronize or copy to the host
     /// cost     O(n); the rows are copied, the value is moved
-    SelectedRows(Height height, Ids<> rows, Tensor<T> value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
+        : SelectedRows{detail::exec_of(value), height, rows, std::move(value)} {}
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -4367,25 +4405,26 @@ public:
     ~SelectedRows() = default;
 
     std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
-    /// The row numbers, one for each row of value().
-    std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
+    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
+    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
+    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
 
     /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
     /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T> const& value() const noexcept { return value_; }
-    Tensor<T>& value() noexcept { return value_; }
+    Tensor<T, D> const& value() const noexcept { return value_; }
+    Tensor<T, D>& value() noexcept { return value_; }
 
     /// The shape of the represented tensor, [height, ...].
     /// errors   ShapeError if the value has been given rank 0
     /// cost     O(1)
     shape_type shape() const;
 
-    /// Whether the rows are ascending and unique.
-    bool merged() const noexcept { return merged_; }
+    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
+    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
 
-    /// An alias: a copy of the rows, and an alias of the value.
+    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
     /// errors   std::bad_alloc
-    /// cost     O(rows): row numbers are copied, elements are not
+    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
     SelectedRows share() const;
 
     /// The number of elements per row.
@@ -4394,111 +4433,55 @@ public:
     void swap(SelectedRows& other) noexcept;
 
     /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
-    friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
         return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
     }
 
     /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
-    static void check_value(Tensor<T> const& value, std::size_t rows);
+    static void check_value(Tensor<T, D> const& value, std::size_t rows);
 
 private:
     friend struct detail::SelectedRowsAccess;
-    struct trusted {};
-
-    // For rows that have been validated.
-    SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
-        : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
-        rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
-        merged_ = std::ranges::adjacent_find(this->rows(), std::greater_equal<>{}) == this->rows().end();
-    }
 
     std::int64_t height_ = 0;
     bool merged_ = true;
-    Tensor<std::int64_t> rows_;
-    Tensor<T> value_;
+    Tensor<std::int64_t, D> rows_;
+    Tensor<T, D> value_;
 };
-
-template <class T>
-SelectedRows<T, Cpu>::SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    check_value(value, rows.size());
-    detail::check_ids(Cpu{}, "rows", rows, height);
-    *this = SelectedRows(trusted{}, height, rows, std::move(value));
-}
-
-template <class T>
-auto SelectedRows<T, Cpu>::shape() const -> shape_type {
-    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    shape_type shape = value_.shape();
-    shape[0] = static_cast<std::size_t>(height_);
-    return shape;
-}
-
-template <class T>
-auto SelectedRows<T, Cpu>::share() const -> SelectedRows {
-    SelectedRows alias;
-    alias.rows_ = rows_;
-    alias.height_ = height_;
-    alias.merged_ = merged_;
-    alias.value_ = value_.share();
-    return alias;
-}
-
-template <class T>
-void SelectedRows<T, Cpu>::swap(SelectedRows& other) noexcept {
-    std::swap(height_, other.height_);
-    std::swap(merged_, other.merged_);
-    rows_.swap(other.rows_);
-    value_.swap(other.value_);
-}
-
-template <class T>
-void SelectedRows<T, Cpu>::check_value(Tensor<T> const& value, std::size_t rows) {
-    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows) + ", the number of rows");
-    }
-}
 
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
 
+template <class T, class D>
+D exec_of(SelectedRows<T, D> const& g) {
+    return exec_of(g.value());
+}
+
 /// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {
     template <class T>
     static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
-        return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
+        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
     }
 
     /// Makes a SelectedRows of validated rows without copying them.
-    template <class T>
-    static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
-        SelectedRows<T> g;
+    template <class T, class D>
+    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
+                                    bool merged = false) {
+        SelectedRows<T, D> g;
         g.height_ = height;
+        g.merged_ = merged || RowNumbers<D>::merged(rows);
         g.rows_ = std::move(rows);
         g.value_ = std::move(value);
-        g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
-        return g;
-    }
-    /// The same on another device, without reading the rows: the caller states whether they are merged.
-    template <class T, class Device>
-    static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
-                                         Tensor<T, Device> value, bool merged) {
-        SelectedRows<T, Device> g;
-        g.height_ = height;
-        g.rows_ = std::move(rows);
-        g.value_ = std::move(value);
-        g.merged_ = merged;
         return g;
     }
     /// An alias of the rows.
-    template <class T>
-    static Tensor<std::int64_t> rows(SelectedRows<T> const& g) {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
         return g.rows_.share();
     }
 
@@ -4533,6 +4516,43 @@ private:
 };
 
 }  // namespace detail
+
+template <class T, class D>
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::share() const -> SelectedRows {
+    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
 
 ROWAN_TEMPLATE(class SelectedRows<float>)
 ROWAN_TEMPLATE(class SelectedRows<double>)
@@ -6295,7 +6315,7 @@ struct ElementLoops<Cpu> {
     /// Checks that a call on `exec` may use these tensors; validates exec.threads.
     template <class... X>
     static void check(Cpu exec, X const&...) {
-        static_cast<void>(thread_count(exec));
+        check_exec(exec);
     }
 
     /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
@@ -8221,14 +8241,60 @@ Shape gathered_shape(Shape const& ids, Shape const& table) {
     return shape;
 }
 
-template <class T>
-void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
-    std::size_t const width = table.row_size();
-    T const* const rows = table.data();
-    ids.visit([&](auto list) {
-        auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
-        copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return out + i * width; });
-    });
+/// Selects and copies rows of a table.
+template <class D>
+struct RowGather {
+    static_assert(is_cpu<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+};
+
+template <>
+struct RowGather<Cpu> {
+    /// Checks the arguments; returns the ids for copy().
+    template <class T, class... Out>
+    static Ids<> const& checked(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Out const&...) {
+        check_ids(exec, "ids", ids, height_of(table));
+        return ids;
+    }
+
+    /// Writes the rows to `out`; is_new: its contents may be lost.
+    template <class T>
+    static void copy(Cpu exec, Tensor<T> const& table, Ids<> const& ids, Tensor<T>& out, bool /*is_new*/) {
+        std::size_t const width = table.row_size();
+        T const* const rows = table.data();
+        T* const to = out.data();
+        ids.visit([&](auto list) {
+            auto const row = [=](std::size_t i) { return rows + static_cast<std::size_t>(list[i]) * width; };
+            copy_rows(exec, list.size(), width * sizeof(T), row, [=](std::size_t i) { return to + i * width; });
+        });
+    }
+
+    /// The numbers i in [0, n) for which keep(i) is true, ascending.
+    template <class Keep>
+    static Tensor<std::int64_t> where(Cpu, std::size_t n, Keep const& keep) {
+        std::vector<std::int64_t> found;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (keep(i)) found.push_back(static_cast<std::int64_t>(i));
+        }
+        auto positions = Tensor<std::int64_t>::from_shape({found.size()});
+        std::ranges::copy(found, positions.data());
+        return positions;
+    }
+
+    /// to[i] = row positions[i] of a tensor, not bounds-checked.
+    template <class T>
+    static void take(Cpu exec, Tensor<T> const& from, Tensor<std::int64_t> const& positions, Tensor<T>& to) {
+        take_rows(exec, positions.size(), from.row_size(), from.data(), positions.data(), to.data());
+    }
+};
+
+/// The rows positions[i] of a tensor, not bounds-checked.
+template <class T, class D>
+Tensor<T, D> rows_at(D const& exec, Tensor<T, D> const& from, Tensor<std::int64_t, D> const& positions) {
+    auto shape = from.shape();
+    shape[0] = positions.size();
+    auto out = new_tensor<T>(exec, shape);
+    RowGather<D>::take(exec, from, positions, out);
+    return out;
 }
 
 }  // namespace detail
@@ -8237,46 +8303,47 @@ void gather_rows(Cpu exec, Tensor<T> const& table, Ids<> const& ids, T* out) {
 /// shapes   table [height, ...], ids of any shape, out ids.shape + table.shape[1:]
 /// errors   ShapeError if table has rank 0 or out has another shape; IndexError if an id is not in [0, height); Error
 ///          if out shares memory with table or ids
-/// cost     O(n * width), one read and one write of n rows, no allocation
-template <class T>
-void gather_into(Cpu exec, Tensor<T> const& table, Ids<> ids, Tensor<T>& out) {
+/// cost     O(n * width), one read and one write of n rows, no allocation; ids in device memory are checked in another
+///          pass before, so that `out` is unchanged if one is bad
+template <class T, device D>
+void gather_into(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids, Tensor<T, D>& out) {
     detail::check_rows("table", table);
     auto const shape = detail::gathered_shape(ids.shape(), table.shape());
     if (out.shape() != shape)
         throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    detail::check_ids(exec, "ids", ids, detail::height_of(table));
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids, out);
     detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
     detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::gather_rows(exec, table, ids, out.data());
+    detail::RowGather<D>::copy(exec, table, checked, out, false);
 }
 
 /// The rows of `table` at `ids`, in the order of `ids`: the forward pass of an embedding.
 /// shapes   table [height, ...], ids of any shape -> ids.shape + table.shape[1:]
 /// errors   as gather_into
-/// cost     as gather_into, and one allocation for the result
-template <class T>
-Tensor<T> gather(Cpu exec, Tensor<T> const& table, Ids<> ids) {
+/// cost     one read and one write of n rows, and one allocation for the result
+template <class T, device D>
+Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity_t<Ids<D>> ids) {
     detail::check_rows("table", table);
-    detail::check_ids(exec, "ids", ids, detail::height_of(table));
-    auto out = Tensor<T>::from_shape(detail::gathered_shape(ids.shape(), table.shape()));
-    detail::gather_rows(exec, table, ids, out.data());
+    auto const& checked = detail::RowGather<D>::checked(exec, table, ids);
+    auto out = detail::new_tensor<T>(exec, detail::gathered_shape(ids.shape(), table.shape()));
+    detail::RowGather<D>::copy(exec, table, checked, out, true);
     return out;
 }
 
 template <class T, class Device>
 void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(Device{}, table, ids, out);
+    gather_into(detail::exec_of(table), table, ids, out);
 }
 
 template <class T, class Device>
 Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(Device{}, table, ids);
+    return gather(detail::exec_of(table), table, ids);
 }
 
-ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<float> const&, Ids<>, Tensor<float>&))
-ROWAN_TEMPLATE(Tensor<float> gather(Cpu, Tensor<float> const&, Ids<>))
-ROWAN_TEMPLATE(void gather_into(Cpu, Tensor<double> const&, Ids<>, Tensor<double>&))
-ROWAN_TEMPLATE(Tensor<double> gather(Cpu, Tensor<double> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
+ROWAN_TEMPLATE(Tensor<float> gather(Cpu const&, Tensor<float> const&, Ids<>))
+ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<double> const&, Ids<>, Tensor<double>&))
+ROWAN_TEMPLATE(Tensor<double> gather(Cpu const&, Tensor<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -8417,61 +8484,91 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Applies an element-wise formula to pairs of a row of `src` and a row of a table: on the host in input order, on a
+/// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
+template <class D>
+struct RowPairs {
+    static_assert(is_cpu<D>,
+                  "rowan: scatter_add on a Thrust device needs "
+                  "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
+};
+
+template <>
+struct RowPairs<Cpu> {
+    /// errors   IndexError if an id is not in [0, height)
+    static Ids<> const& prepare(Cpu exec, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, "ids", ids, height);
+        return ids;
+    }
+    template <class U>
+    static Ids<> prepare(Cpu, SelectedRows<U> const& g) {
+        return g.rows();
+    }
+
+    template <class T, class U, class Formula>
+    static void apply(Cpu exec, Ids<> const& ids, Tensor<U> const& src, Tensor<T>& table, Formula const& formula) {
+        for_each_owned(exec, ids, src, table,
+                       [=](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(formula, n, from, to); });
+    }
+};
+
 template <class T, class U>
-void scatter_add_rows(Cpu exec, Tensor<T>& dst, Ids<> const& ids, Tensor<U> const& src) {
+constexpr void check_addition() {
     static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
-    for_each_owned(exec, ids, src, dst,
-                   [](std::size_t n, U const* from, T* to) { for_lanes<compute_t<T, U>>(add_lanes{}, n, from, to); });
 }
 
 }  // namespace detail
 
-/// dst[ids[i]] += src[i] for all i, in input order.
+/// dst[ids[i]] += src[i] for all i, in input order. On a Thrust device duplicates are summed first, in the order of
+/// merge, and their sum is added: otherwise threads would wait for each other at a frequent row. Rows without
+/// duplicates are bit-identical on all devices.
 /// shapes   dst [height, ...], ids [n], src [n, ...] with the trailing dims of dst
 /// errors   ShapeError if shapes do not match; IndexError if an id is not in [0, height); Error if dst shares memory
 ///          with ids or src
-/// cost     O(n * width), every row of src read once, every touched row of dst read and written; at most 2 MiB of
-///          temporary memory to divide lookups among threads; bit-identical to the serial loop for any number of
-///          threads
-template <class T, class U>
-void scatter_add(Cpu exec, Tensor<T>& dst, Ids<> ids, Tensor<U> const& src) {
+/// cost     O(n * width), every row of src read once, every touched row of dst read and written; on the host at most
+///          2 MiB of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any
+///          number of threads; on a Thrust device a RowPlan
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, std::type_identity_t<Ids<D>> ids, Tensor<U, D> const& src) {
+    detail::check_addition<T, U>();
     detail::check_rows("dst", dst);
     if (ids.shape().size() != 1) throw ShapeError("ids rank", std::to_string(ids.shape().size()), "1");
     detail::check_height("src", src, static_cast<std::int64_t>(ids.size()));
     detail::check_trailing("src", src, dst.shape());
-    detail::check_ids(exec, "ids", ids, detail::height_of(dst));
+    auto const& rows = detail::RowPairs<D>::prepare(exec, ids, detail::height_of(dst));
     detail::check_apart("dst", detail::bytes_of(dst), "ids", ids.bytes());
     detail::check_apart("dst", detail::bytes_of(dst), "src", detail::bytes_of(src));
-    detail::scatter_add_rows(exec, dst, ids, src);
+    detail::RowPairs<D>::apply(exec, rows, src, dst, detail::add_lanes{});
 }
 
-/// dst[g.rows()[i]] += g.value()[i] for all i, in input order.
+/// dst[g.rows()[i]] += g.value()[i] for all i, in the same order.
 /// shapes   dst has the shape of g
 /// errors   ShapeError if shapes do not match; Error if dst shares memory with g
-/// cost     as above
-template <class T, class U>
-void scatter_add(Cpu exec, Tensor<T>& dst, SelectedRows<U> const& g) {
-    SelectedRows<U>::check_value(g.value(), g.rows().size());
+/// cost     as above; a merged gradient needs no sort
+template <class T, class U, device D>
+void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) {
+    detail::check_addition<T, U>();
+    SelectedRows<U, D>::check_value(g.value(), g.rows().size());
     detail::check_height("dst", dst, g.height());
     detail::check_trailing("dst", dst, g.value().shape());
     detail::check_apart("dst", detail::bytes_of(dst), "the gradient's value", detail::bytes_of(g.value()));
-    detail::scatter_add_rows(exec, dst, g.rows(), g.value());
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, g), g.value(), dst, detail::add_lanes{});
 }
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
-    scatter_add(Device{}, dst, ids, src);
+    scatter_add(detail::exec_of(dst), dst, ids, src);
 }
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
-    scatter_add(Device{}, dst, g);
+    scatter_add(detail::exec_of(dst), dst, g);
 }
 
-ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, Ids<>, Tensor<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<float>&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, Ids<>, Tensor<double> const&))
-ROWAN_TEMPLATE(void scatter_add(Cpu, Tensor<double>&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, Ids<>, Tensor<double> const&))
+ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<double>&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -13250,63 +13347,82 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     check_trailing("dense", dense, g.value().shape());
 }
 
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(is_cpu<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
 }  // namespace detail
 
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`.
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
 /// shapes   a and b of the same height and row shape
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
-template <class T>
-SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
     detail::check_addable(a, b);
-    std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
-    rows.insert(rows.end(), b.rows().begin(), b.rows().end());
-    auto shape = a.value().shape();
-    shape[0] = rows.size();
-    auto value = Tensor<T>::from_shape(shape);
-    std::copy_n(b.value().data(), b.value().size(), std::copy_n(a.value().data(), a.value().size(), value.data()));
-    return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added in input order.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width)
-template <class T, class U>
-Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     detail::check_dense_term(dense, g);
-    Tensor<T> sum = dense;
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
     scatter_add(exec, sum, g);
     return sum;
 }
 
-template <class T, class U>
-Tensor<U> add(Cpu exec, SelectedRows<T> const& g, Tensor<U> const& dense) {
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
     return add(exec, dense, g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(Device{}, a, b);
+    return add(detail::exec_of(a), a, b);
 }
 
 template <class T, class U, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(dense), dense, g);
 }
 
 template <class T, class U, class Device>
 Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(g), dense, g);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, SelectedRows<double> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -13491,7 +13607,7 @@ public:
     /// cost     as above, O(n) for a merged gradient
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
-        static_cast<void>(thread_count(exec));  // validates exec.threads
+        detail::check_exec(exec);
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
@@ -13633,6 +13749,19 @@ RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>
 RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
 
+namespace detail {
+
+template <class D>
+D exec_of(RowPlan<D> const& plan) {
+    if constexpr (is_cpu<D>) {
+        return Cpu{};
+    } else {
+        return exec_of(plan.positions());
+    }
+}
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0
 
 // rowan/sparse/detail/row_sums.hpp: RowSums, the sums of duplicate rows, in parallel over rows.
@@ -13767,38 +13896,59 @@ ROWAN_FUNCTION Shares::Shares(RowPlan<> const& plan, std::size_t threads) {
 
 namespace rowan::inline v0 {
 
-/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`, reusing the memory of `out`
-/// if it suffices. Contributions to a row are summed in input order in blocks of 64, the block sums in blocks of 64,
-/// and so on: bit-identical for any number of threads. Sums are computed in dtype<T>::sum and narrowed once. `value`
-/// may be out.value().
+namespace detail {
+
+/// Writes the rows of a plan and their sums to a SelectedRows.
+template <class D>
+struct RowMerge {
+    static_assert(is_cpu<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
+};
+
+template <>
+struct RowMerge<Cpu> {
+    template <class T>
+    static void into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
+        using S = sum_t<T>;
+        auto const source = value.share();  // value may be out.value()
+        RowSums<T> sums(exec, plan, source);
+        std::size_t const width = value.row_size();
+        auto room = SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
+        T* const to = room.value().data();
+        bool const stream = room.value().size() * sizeof(T) >= stream_from;
+        sums.run([](std::size_t) {},
+                 [=](std::size_t k, S const* sum) {
+                     if constexpr (std::is_same_v<T, S>) {
+                         if (stream) return stream_copy(to + k * width, sum, width * sizeof(T));
+                     }
+                     copy_lanes<S>(width, sum, to + k * width);
+                 });
+        SelectedRowsAccess::move_in(out, room, plan.rows());
+    }
+};
+
+}  // namespace detail
+
+/// Writes the rows of a plan, ascending and unique, and the sums of their values to `out`. Contributions to a row are
+/// summed in input order in blocks of 64, the block sums in blocks of 64, and so on: bit-identical for any number of
+/// threads and on all devices. Sums are computed in dtype<T>::sum and narrowed once. `value` may be out.value(). On the
+/// host, the memory of `out` is reused if it suffices. A Thrust device synchronizes once to get the number of distinct
+/// rows, unless the plan already has it.
 /// shapes   plan of n rows, value [n, ...] -> out with the distinct rows of the plan
 /// errors   ShapeError if value does not have n rows
 /// cost     O(n * width): every contribution read once, every sum written once
-template <class T>
-void merge_into(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, SelectedRows<T>& out) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    SelectedRows<T>::check_value(value, plan.size());
-    auto const source = value.share();  // value may be out.value()
-    detail::RowSums<T> sums(exec, plan, source);
-    std::size_t const width = value.row_size();
-    auto room = detail::SelectedRowsAccess::room(out, plan.height(), plan.rows().size(), value.shape());
-    T* const to = room.value().data();
-    bool const stream = room.value().size() * sizeof(T) >= detail::stream_from;
-    sums.run([](std::size_t) {},
-             [=](std::size_t k, detail::sum_t<T> const* sum) {
-                 if constexpr (std::is_same_v<T, detail::sum_t<T>>) {
-                     if (stream) return detail::stream_copy(to + k * width, sum, width * sizeof(T));
-                 }
-                 detail::copy_lanes<detail::sum_t<T>>(width, sum, to + k * width);
-             });
-    detail::SelectedRowsAccess::move_in(out, room, plan.rows());
+template <class T, device D>
+void merge_into(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                SelectedRows<T, D>& out) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::RowMerge<D>::into(exec, plan, value, out);
 }
 
 /// The same for a gradient; a merged gradient is copied.
-template <class T>
-void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    merge_into(exec, RowPlan<>(exec, g), g.value(), out);
+template <class T, device D>
+void merge_into(D const& exec, SelectedRows<T, D> const& g, SelectedRows<T, D>& out) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    merge_into(exec, RowPlan<D>(exec, g), g.value(), out);
 }
 
 /// The rows of `g`, ascending and unique, with duplicates summed in the order of merge_into. Idempotent:
@@ -13806,48 +13956,48 @@ void merge_into(Cpu exec, SelectedRows<T> const& g, SelectedRows<T>& out) {
 /// shapes   SelectedRows of n rows -> SelectedRows with the distinct rows, of the same height and row shape
 /// errors   ShapeError if g.value() does not have n rows
 /// cost     a sort of the rows, one allocation for the result, and merge_into
-template <class T>
-SelectedRows<T> merge(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T> out;
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D> out;
     merge_into(exec, g, out);
     return out;
 }
 
-template <class T>
-SelectedRows<T> merge(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-    SelectedRows<T> out;
+template <class T, device D>
+SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    SelectedRows<T, D> out;
     merge_into(exec, plan, value, out);
     return out;
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
-    return merge(Device{}, g);
+    return merge(detail::exec_of(g), g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return merge(Device{}, plan, value);
+    return merge(detail::exec_of(plan), plan, value);
 }
 
 template <class T, class Device>
 void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
-    merge_into(Device{}, g, out);
+    merge_into(detail::exec_of(g), g, out);
 }
 
 template <class T, class Device>
 void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
-    merge_into(Device{}, plan, value, out);
+    merge_into(detail::exec_of(plan), plan, value, out);
 }
 
-ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<float> const&, SelectedRows<float>&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(void merge_into(Cpu, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(void merge_into(Cpu, SelectedRows<double> const&, SelectedRows<double>&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, SelectedRows<double> const&))
-ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<float> const&, SelectedRows<float>&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(SelectedRows<float> merge(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(void merge_into(Cpu const&, SelectedRows<double> const&, SelectedRows<double>&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(SelectedRows<double> merge(Cpu const&, RowPlan<> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -14127,249 +14277,6 @@ struct relu_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
-
-namespace rowan::inline v0 {
-
-namespace detail {
-
-template <class Rule, class T, class... P>
-inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
-
-template <class T>
-std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
-    return {tensor.data() + row * width, width};
-}
-
-inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
-
-// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
-template <class D, class T, class P, class... S>
-void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
-                   Tensor<S, D> const&... state) {
-    std::size_t i = 0;
-    check_height(state_name(i++).c_str(), param, height);
-    (check_height(state_name(i++).c_str(), state, height), ...);
-    check_trailing("param", param, value.shape());
-    check_all_apart(state_name, param, state...);
-}
-
-// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
-template <class D, class T, class... P>
-void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
-    check_targets(value, height, param...);
-    check_all_apart(
-        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
-        value);
-}
-
-// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
-// already written.
-template <class D, class T, class... P>
-void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
-    check_rows("grad", grad);
-    check_targets(grad, height_of(grad), param...);
-    auto const read = detail::bytes_of(grad);
-    std::size_t i = 0;
-    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
-        if (written.data() == read.data() && written.size() == read.size()) return;
-        check_apart(name.c_str(), written, "other elements of grad", read);
-    };
-    (check(state_name(i++), detail::bytes_of(param)), ...);
-}
-
-template <class T, class Rule, class... P>
-void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>&... param) {
-    auto const rows = plan.rows();
-    std::size_t const width = value.row_size();
-    auto const prefetch = [&](std::size_t k) {
-        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
-                            param.row_size() * sizeof(P)),
-         ...);
-    };
-    RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-        rule(std::span<sum_t<T> const>(sum, width),
-             row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-    });
-}
-
-/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
-template <class Rule>
-inline constexpr bool is_elementwise = false;
-
-template <class T, class Rule, class... P>
-void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
-    using S = sum_t<T>;
-    constexpr bool flat = is_elementwise<Rule>;
-    std::size_t const width = flat ? 1024 : grad.row_size();
-    std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-    std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-    int const threads = threads_for(exec, grad.size());
-    if (rows == 0) return;
-    detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
-                                           detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
-    std::atomic<std::size_t> next{0};
-    team(threads, [&](int t, int) {
-        auto& buffer = wide[static_cast<std::size_t>(t)];
-        for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
-            for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
-                std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
-                S const* g = nullptr;
-                if constexpr (std::is_same_v<S, T>) {
-                    g = grad.data() + i * width;
-                } else {
-                    copy_lanes<S>(n, grad.data() + i * width, buffer.data());
-                    g = buffer.data();
-                }
-                if constexpr (flat) {
-                    rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
-                } else {
-                    rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
-                }
-            }
-        }
-    });
-}
-
-}  // namespace detail
-
-/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
-/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
-/// rows.
-///
-///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
-///
-/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
-/// requires   several threads may call the rule concurrently
-/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
-///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
-///          them itself; exceptions of the rule, after which some rows have been updated
-/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
-///          without a merged gradient in memory
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
-}
-
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    detail::check_dense_targets(grad, param, state...);
-    detail::update_dense(exec, grad, rule, param, state...);
-}
-
-/// The same for a plan of the gradient's rows and the gradient's value.
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
-                 Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    SelectedRows<T>::check_value(value, plan.size());
-    static_cast<void>(thread_count(exec));
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::update_planned(exec, plan, value, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
-                 Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
-}
-
-template <class T, class Device, class Rule, class P, class... S>
-void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
-                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(Device{}, plan, value, rule, param, state...);
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
-
-namespace rowan::inline v0::detail {
-
-/// Whether `G` is a gradient type of optimizers on `D`.
-template <class G, class D>
-inline constexpr bool is_gradient_on = false;
-template <class T, class D>
-inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
-template <class T, class D>
-inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
-template <class G, class D>
-concept gradient_on = is_gradient_on<G, D>;
-
-/// An element-wise formula as a rule for update_rows.
-template <class Formula>
-struct LaneRule {
-    Formula formula;
-
-    /// Calls f with the formula.
-    template <class F>
-    void visit(F const& f) const {
-        f(formula);
-    }
-
-    template <class G, class... P>
-    void operator()(std::span<G const> g, std::span<P>... rows) const {
-        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
-    }
-};
-
-template <class Formula>
-inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
-
-/// Checks that a state has the shape of the parameter.
-template <class P, class S, class D>
-void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
-    if (state.shape() != param.shape()) {
-        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
-                         shape_text(param.shape()) + ", the shape of param");
-    }
-}
-
-template <class G, class... P>
-constexpr void check_types() {
-    static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
-    static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
-                  "converts to each");
-}
-
-/// Checks that a number is finite in the type in which formulas over `P...` are computed.
-template <class... P>
-void check_setting(char const* field, double value) {
-    check_finite(field, value);
-    if constexpr (std::floating_point<compute_t<P...>>) {
-        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
-            throw ValueError(field, value, "a number that fits the type of computation");
-        }
-    }
-}
-
-/// Checks that a decay rate is in [0, 1).
-inline void check_decay(char const* field, double value) {
-    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
 
 namespace rowan::inline v0 {
@@ -14408,22 +14315,22 @@ struct multiply_by {
 /// shapes   g -> the same height, rows and row shape
 /// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
 /// cost     O(n * width)
-template <class T, class F>
-SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
     detail::check_factor<T, F>();
-    using S = detail::sum_t<T>;
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    auto value = Tensor<T>::from_shape(g.value().shape());
-    parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin,
-                             value.data() + begin);
-    });
-    return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
 }
 
 template <class T, class Device, class F>
 SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(Device{}, g, factor);
+    return scale(detail::exec_of(g), g, factor);
 }
 
 }  // namespace rowan::inline v0
@@ -15465,46 +15372,48 @@ Tensor<T, D> looked_up_rows(Shape const& ids, Tensor<T, D> out_grad) {
     return out_grad.reshaped(rows);
 }
 
+/// Whether rows[k] is not the padding.
+struct IsNotPadding {
+    std::int64_t const* rows;
+    std::int64_t padding;
+    ROWAN_HD bool operator()(std::size_t k) const { return rows[k] != padding; }
+};
+
 }  // namespace detail
 
 /// The gradient of `gather(table, ids)` with respect to the table, as SelectedRows: row `ids[i]` has the value
-/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted.
+/// `out_grad[i]`. Duplicates are kept, in input order. Ids equal to `padding_id` are omitted; then a Thrust device
+/// synchronizes once to get the number of rows, and throws the IndexError of a bad id itself.
 /// shapes   ids of any shape, out_grad ids.shape + [...] -> a SelectedRows of that height and the row shape [...]
 /// errors   ShapeError if height is negative, out_grad does not begin with ids.shape, or the value would have more than
 ///          8 dims; IndexError if an id or padding_id is not in [0, height)
 /// cost     O(n) without padding_id, because out_grad becomes the value without a copy: pass it with std::move or as
 ///          out_grad.share(); O(n * width) with padding_id
-template <class T>
-SelectedRows<T> lookup_table_grad(Cpu exec, Ids<> ids, Tensor<T> out_grad, Height height,
-                                  std::optional<std::int64_t> padding_id = std::nullopt) {
+template <class T, device D>
+SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>> ids, Tensor<T, D> out_grad,
+                                     Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
+    using Access = detail::SelectedRowsAccess;
     detail::check_looked_up(ids.shape(), out_grad, padding_id, height);
-    detail::check_ids(exec, "ids", ids, height);
-    Tensor<T> value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
-    if (!padding_id) return detail::SelectedRowsAccess::make(height, ids, std::move(value));
+    detail::ElementLoops<D>::check(exec, out_grad);
+    auto rows = detail::RowNumbers<D>::checked(exec, "ids", ids, height);
+    auto value = detail::looked_up_rows(ids.shape(), std::move(out_grad));
+    if (!padding_id) return Access::adopt(height, std::move(rows), std::move(value));
 
-    detail::Buffer<std::int64_t> kept;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids[i] != *padding_id) kept.push_back(ids[i]);
-    }
-    auto shape = value.shape();
-    shape[0] = kept.size();
-    auto kept_value = Tensor<T>::from_shape(shape);
-    std::size_t const width = value.row_size();
-    T* to = kept_value.data();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        if (ids[i] != *padding_id) to = std::copy_n(value.data() + i * width, width, to);
-    }
-    return detail::SelectedRowsAccess::make(height, kept, std::move(kept_value));
+    auto const kept = detail::RowGather<D>::where(exec, rows.size(), detail::IsNotPadding{rows.data(), *padding_id});
+    return Access::adopt(height, detail::rows_at(exec, rows, kept), detail::rows_at(exec, value, kept));
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
                                           Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    return lookup_table_grad(Device{}, ids, std::move(out_grad), height, padding_id);
+    Device const exec = detail::exec_of(out_grad);
+    return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu, Ids<>, Tensor<float>, Height, std::optional<std::int64_t>))
-ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu, Ids<>, Tensor<double>, Height, std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<float> lookup_table_grad(Cpu const&, Ids<>, Tensor<float>, Height,
+                                                     std::optional<std::int64_t>))
+ROWAN_TEMPLATE(SelectedRows<double> lookup_table_grad(Cpu const&, Ids<>, Tensor<double>, Height,
+                                                      std::optional<std::int64_t>))
 
 }  // namespace rowan::inline v0
 
@@ -16488,6 +16397,268 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+template <class Rule, class T, class... P>
+inline constexpr bool is_rule = std::is_invocable_v<Rule const&, std::span<sum_t<T> const>, std::span<P>...>;
+
+template <class T>
+std::span<T> row_of(Tensor<T>& tensor, std::size_t row, std::size_t width) {
+    return {tensor.data() + row * width, width};
+}
+
+inline std::string state_name(std::size_t i) { return i == 0 ? "param" : "state " + std::to_string(i - 1); }
+
+// The parameter must have the gradient's trailing dims; a state may have any trailing dims.
+template <class D, class T, class P, class... S>
+void check_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const& param,
+                   Tensor<S, D> const&... state) {
+    std::size_t i = 0;
+    check_height(state_name(i++).c_str(), param, height);
+    (check_height(state_name(i++).c_str(), state, height), ...);
+    check_trailing("param", param, value.shape());
+    check_all_apart(state_name, param, state...);
+}
+
+// Rows are written in another order than the gradient is read, so these tensors must not overlap it.
+template <class D, class T, class... P>
+void check_sparse_targets(Tensor<T, D> const& value, std::int64_t height, Tensor<P, D> const&... param) {
+    check_targets(value, height, param...);
+    check_all_apart(
+        [](std::size_t i) { return i == sizeof...(P) ? std::string("the gradient's value") : state_name(i); }, param...,
+        value);
+}
+
+// A written tensor may be grad itself but must not partially overlap it: a thread could read elements that another has
+// already written.
+template <class D, class T, class... P>
+void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param) {
+    check_rows("grad", grad);
+    check_targets(grad, height_of(grad), param...);
+    auto const read = detail::bytes_of(grad);
+    std::size_t i = 0;
+    auto const check = [&](std::string const& name, std::span<std::byte const> written) {
+        if (written.data() == read.data() && written.size() == read.size()) return;
+        check_apart(name.c_str(), written, "other elements of grad", read);
+    };
+    (check(state_name(i++), detail::bytes_of(param)), ...);
+}
+
+/// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
+template <class Rule>
+inline constexpr bool is_elementwise = false;
+
+/// Applies rules to rows.
+template <class D>
+struct RowUpdates {
+    static_assert(is_cpu<D>,
+                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
+};
+
+template <>
+struct RowUpdates<Cpu> {
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(
+            is_rule<Rule, T, P...>,
+            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+            "and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
+                        Tensor<P>&... param) {
+        auto const rows = plan.rows();
+        std::size_t const width = value.row_size();
+        auto const prefetch = [&](std::size_t k) {
+            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                                param.row_size() * sizeof(P)),
+             ...);
+        };
+        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+            rule(std::span<sum_t<T> const>(sum, width),
+                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        });
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+        using S = sum_t<T>;
+        constexpr bool flat = is_elementwise<Rule>;
+        std::size_t const width = flat ? 1024 : grad.row_size();
+        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        int const threads = threads_for(exec, grad.size());
+        if (rows == 0) return;
+        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int) {
+            auto& buffer = wide[static_cast<std::size_t>(t)];
+            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                    S const* g = nullptr;
+                    if constexpr (std::is_same_v<S, T>) {
+                        g = grad.data() + i * width;
+                    } else {
+                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                        g = buffer.data();
+                    }
+                    if constexpr (flat) {
+                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                    } else {
+                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                    }
+                }
+            }
+        });
+    }
+};
+
+}  // namespace detail
+
+/// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
+/// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
+/// rows.
+///
+/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
+/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
+/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
+///
+///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
+///
+/// shapes   grad of height h and row shape [...], param [h, ...], each state [h, any dims]
+/// requires   several threads may call the rule concurrently
+/// errors   ShapeError if heights or row shapes do not match; Error if two of param, the states and a sparse gradient
+///          share memory, or if one of param and the states partially overlaps a dense gradient, which may be one of
+///          them itself; exceptions of the rule, after which some rows have been updated
+/// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
+///          without a merged gradient in memory
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
+    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
+}
+
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
+    detail::check_dense_targets(grad, param, state...);
+    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
+}
+
+/// The same for a plan of the gradient's rows and the gradient's value.
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::check_exec(exec);
+    detail::check_sparse_targets(value, plan.height(), param, state...);
+    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
+                 Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+}
+
+template <class T, class Device, class Rule, class P, class... S>
+void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
+                 Tensor<P, Device>& param, Tensor<S, Device>&... state) {
+    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/sparse/detail/optimizer.hpp: LaneRule, an element-wise formula as a rule, and checks of the optimizers.
+
+namespace rowan::inline v0::detail {
+
+/// Whether `G` is a gradient type of optimizers on `D`.
+template <class G, class D>
+inline constexpr bool is_gradient_on = false;
+template <class T, class D>
+inline constexpr bool is_gradient_on<Tensor<T, D>, D> = true;
+template <class T, class D>
+inline constexpr bool is_gradient_on<SelectedRows<T, D>, D> = true;
+template <class G, class D>
+concept gradient_on = is_gradient_on<G, D>;
+
+/// An element-wise formula as a rule for update_rows.
+template <class Formula>
+struct LaneRule {
+    Formula formula;
+
+    /// Calls f with the formula.
+    template <class F>
+    void visit(F const& f) const {
+        f(formula);
+    }
+
+    template <class G, class... P>
+    void operator()(std::span<G const> g, std::span<P>... rows) const {
+        for_lanes<std::common_type_t<G, sum_t<P>...>>(formula, g.size(), g.data(), rows.data()...);
+    }
+};
+
+template <class Formula>
+inline constexpr bool is_elementwise<LaneRule<Formula>> = true;
+
+/// Checks that a state has the shape of the parameter.
+template <class P, class S, class D>
+void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> const& state) {
+    if (state.shape() != param.shape()) {
+        throw ShapeError(std::string(field) + ".shape()", shape_text(state.shape()),
+                         shape_text(param.shape()) + ", the shape of param");
+    }
+}
+
+template <class G, class... P>
+constexpr void check_types() {
+    static_assert((!std::integral<sum_t<P>> && ...),
+                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+    static_assert((computes_from<P, G, P...> && ...),
+                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "converts to each");
+}
+
+/// Checks that a number is finite in the type in which formulas over `P...` are computed.
+template <class... P>
+void check_setting(char const* field, double value) {
+    check_finite(field, value);
+    if constexpr (std::floating_point<compute_t<P...>>) {
+        if (std::abs(value) > static_cast<double>(std::numeric_limits<compute_t<P...>>::max())) {
+            throw ValueError(field, value, "a number that fits the type of computation");
+        }
+    }
+}
+
+/// Checks that a decay rate is in [0, 1).
+inline void check_decay(char const* field, double value) {
+    if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
+}
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/op/detail/optimizer_op.hpp: optimizer_op, the base of the optimizers' operators.
 
 namespace rowan::inline v0::detail {
@@ -16583,13 +16754,13 @@ void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    adagrad(Device{}, param, moment, grad, options);
+    adagrad(detail::exec_of(param), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
              Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    adagrad(Device{}, plan, param, moment, value, options);
+    adagrad(detail::exec_of(plan), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
@@ -16706,13 +16877,13 @@ template <class P, class M, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
           AdamOptions options = {}) {
-    adam(Device{}, param, moment1, moment2, grad, options);
+    adam(detail::exec_of(param), param, moment1, moment2, grad, options);
 }
 
 template <class P, class M, class V, class G, class Device>
 void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(Device{}, plan, param, moment1, moment2, value, options);
+    adam(detail::exec_of(plan), plan, param, moment1, moment2, value, options);
 }
 
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -16839,13 +17010,13 @@ template <class P, class S, class L, class G, class Device>
 requires detail::gradient_on<G, Device>
 void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
           FtrlOptions options = {}) {
-    ftrl(Device{}, param, squared, linear, grad, options);
+    ftrl(detail::exec_of(param), param, squared, linear, grad, options);
 }
 
 template <class P, class S, class L, class G, class Device>
 void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
           Tensor<G, Device> const& value, FtrlOptions options = {}) {
-    ftrl(Device{}, plan, param, squared, linear, value, options);
+    ftrl(detail::exec_of(plan), plan, param, squared, linear, value, options);
 }
 
 ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -16962,13 +17133,13 @@ void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor
 template <class P, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(Device{}, param, velocity, grad, options);
+    momentum(detail::exec_of(param), param, velocity, grad, options);
 }
 
 template <class P, class V, class G, class Device>
 void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
               Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(Device{}, plan, param, velocity, value, options);
+    momentum(detail::exec_of(plan), plan, param, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
@@ -17103,13 +17274,13 @@ template <class P, class S, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
              RmspropOptions options = {}) {
-    rmsprop(Device{}, param, mean_square, velocity, grad, options);
+    rmsprop(detail::exec_of(param), param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
-    rmsprop(Device{}, plan, param, mean_square, velocity, value, options);
+    rmsprop(detail::exec_of(plan), plan, param, mean_square, velocity, value, options);
 }
 
 /// The same, centered (Graves 2013), with the mean of the gradient as a third state:
@@ -17136,14 +17307,14 @@ template <class P, class S, class A, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
              Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
-    rmsprop(Device{}, param, mean_square, mean_grad, velocity, grad, options);
+    rmsprop(detail::exec_of(param), param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
              RmspropOptions options = {}) {
-    rmsprop(Device{}, plan, param, mean_square, mean_grad, velocity, value, options);
+    rmsprop(detail::exec_of(plan), plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17261,13 +17432,13 @@ void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param,
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    rowwise_adagrad(Device{}, param, moment, grad, options);
+    rowwise_adagrad(detail::exec_of(param), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
                      Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    rowwise_adagrad(Device{}, plan, param, moment, value, options);
+    rowwise_adagrad(detail::exec_of(plan), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17320,23 +17491,22 @@ struct sgd_formula {
 }  // namespace detail
 
 /// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
-/// Monro 1951).
+/// Monro 1951). On a Thrust device duplicates are summed first, as with a plan.
 /// shapes   param [height, ...], grad of that height and row shape
 /// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
 ///          with a sparse gradient
-/// cost     O(n * width), every contribution read once, every touched row read and written; at most 2 MiB of temporary
-///          memory to divide lookups among threads; bit-identical to the serial loop for any number of threads
-template <class P, class G>
-void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
+/// cost     O(n * width), every contribution read once, every touched row read and written; on the host at most 2 MiB
+///          of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any number of
+///          threads; on a Thrust device a RowPlan
+template <class P, class G, device D>
+void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
-    detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
-    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
-        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);
-    });
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
+                               detail::sgd_formula{learning_rate});
 }
 
 /// The same for a dense gradient, which has the shape of `param`.
@@ -17358,17 +17528,19 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) { sgd(Device{}, param, grad, learning_rate); }
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
+    sgd(detail::exec_of(param), param, grad, learning_rate);
+}
 
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(Device{}, plan, param, value, learning_rate);
+    sgd(detail::exec_of(plan), plan, param, value, learning_rate);
 }
 
-ROWAN_TEMPLATE(void sgd(Cpu, Tensor<float>&, SelectedRows<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu, Tensor<double>&, SelectedRows<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
 
@@ -17683,77 +17855,97 @@ S sum_of_rows(std::vector<S> const& x) {
     return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
 }
 
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(is_cpu<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        bool const serial = threads_for(exec, x.size()) == 1;
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
 }  // namespace detail
 
 /// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
 /// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads.
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
 /// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows
-/// cost     O(n * width); temporary memory of two numbers per row of the plan
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-    using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    SelectedRows<T>::check_value(value, plan.size());
-    std::size_t const width = value.row_size();
-    std::vector<S> squares(plan.rows().size());
-    detail::RowSums<T>(exec, plan, value)
-        .run([](std::size_t) {},
-             [&](std::size_t k, S const* sum) {
-                 squares[k] = detail::interleaved_sum<S>(width, sum, detail::squared{});
-             });
-    return detail::sum_of_rows(squares);
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
 /// The same for a gradient.
 /// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<>(exec, g), g.value());
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
 }
 
 /// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x; temporary memory of two numbers per row
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
     detail::check_rows("x", x);
-    std::size_t const rows = x.shape(0), width = x.row_size();
-    std::vector<S> squares(rows);
-    bool const serial = detail::threads_for(exec, x.size()) == 1;
-    std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-    parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width, detail::squared{});
-    });
-    return detail::sum_of_rows(squares);
+    return detail::SquareSums<D>::dense(exec, x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(Device{}, x);
+    return squared_norm(detail::exec_of(x), x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(Device{}, plan, value);
+    return squared_norm(detail::exec_of(plan), plan, value);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(Device{}, g);
+    return squared_norm(detail::exec_of(g), g);
 }
 
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0
 
@@ -19873,41 +20065,72 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
     return ends;
 }
 
+/// Finds the rows of a gradient in each section of the height.
+template <class D>
+struct RowSections {
+    static_assert(is_cpu<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+};
+
+template <>
+struct RowSections<Cpu> {
+    /// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
+    template <class T>
+    static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
+                                                       std::vector<std::int64_t> const& ends) {
+        std::vector<std::vector<std::int64_t>> lists(ends.size());
+        for (std::size_t i = 0; i < g.rows().size(); ++i) {
+            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+            lists[k].push_back(static_cast<std::int64_t>(i));
+        }
+        std::vector<Tensor<std::int64_t>> result;
+        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
+        return result;
+    }
+
+    /// Makes rows relative to the beginning of their section.
+    static void rebase(Cpu, Tensor<std::int64_t>& rows, std::int64_t begin) {
+        for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] -= begin;
+    }
+};
+
 }  // namespace detail
 
 /// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
-/// row - s, in input order.
+/// row - s, in input order. A Thrust device synchronizes once to get the number of rows of each part; there the parts
+/// are merged() if `g` is.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
 /// shapes   heights [parts], with sum g.height()
 /// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
-/// cost     O(n * (width + log parts))
-template <class T>
-std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+/// cost     O(n * (width + log parts)); on a Thrust device a sort of n pairs on the bits that the number of parts
+///          needs, and three kernels per part
+template <class T, device D>
+std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g, Ids<> heights) {
+    using Access = detail::SelectedRowsAccess;
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
-    std::vector<std::vector<std::int64_t>> rows(heights.size());
-    std::vector<std::vector<std::int64_t>> positions(heights.size());
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
-        rows[k].push_back(g.rows()[i] - (ends[k] - heights[k]));
-        positions[k].push_back(static_cast<std::int64_t>(i));
-    }
-    std::vector<SelectedRows<T>> parts;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        parts.push_back(detail::SelectedRowsAccess::make(heights[k], rows[k], gather(exec, g.value(), positions[k])));
+    detail::check_exec(exec);
+    std::vector<SelectedRows<T, D>> parts;
+    std::int64_t begin = 0;
+    for (auto const& positions : detail::RowSections<D>::positions(exec, g, ends)) {
+        std::int64_t const end = ends[parts.size()];
+        auto rows = detail::rows_at(exec, Access::rows(g), positions);
+        detail::RowSections<D>::rebase(exec, rows, begin);
+        auto value = detail::rows_at(exec, g.value(), positions);
+        parts.push_back(Access::adopt(end - begin, std::move(rows), std::move(value), g.merged()));
+        begin = end;
     }
     return parts;
 }
 
 template <class T, class Device>
-std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<>> heights) {
-    return split(Device{}, g, heights);
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
+    return split(detail::exec_of(g), g, heights);
 }
 
-ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -22312,31 +22535,46 @@ private:
     S high_{}, low_{};
 };
 
+/// Finds the rows of a tensor with a large element.
+template <class D>
+struct LargeRows {
+    static_assert(is_cpu<D>,
+                  "rowan: from_dense on a Thrust device needs #include <rowan/thrust/sparse/from_dense.hpp>");
+};
+
+template <>
+struct LargeRows<Cpu> {
+    template <class T>
+    static Tensor<std::int64_t> find(Cpu exec, Tensor<T> const& dense, is_large<T> const& large) {
+        return RowGather<Cpu>::where(exec, dense.size() == 0 ? 0 : dense.shape()[0],
+                                     [&](std::size_t i) { return std::ranges::any_of(dense.row(i), large); });
+    }
+};
+
 }  // namespace detail
 
 /// The rows of `dense` with an element that is NaN or whose absolute value exceeds `threshold`; merged. Threshold 0
-/// keeps all nonzero rows.
+/// keeps all nonzero rows. A Thrust device synchronizes once to get their number.
 /// shapes   dense [height, ...] -> a SelectedRows of that height and row shape
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
-/// cost     O(height * width)
-template <class T>
-SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 0.0) {
+/// cost     O(height * width); on a Thrust device temporary memory of up to 24 bytes per row of dense
+template <class T, device D>
+SelectedRows<T, D> from_dense(D const& exec, Tensor<T, D> const& dense, double threshold = 0.0) {
     detail::check_rows("dense", dense);
     detail::is_large<T> const large(threshold);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
-        if (std::ranges::any_of(dense.row(i), large)) rows.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(detail::height_of(dense), rows, gather(exec, dense, rows));
+    detail::check_exec(exec);
+    auto rows = detail::LargeRows<D>::find(exec, dense, large);
+    auto value = detail::rows_at(exec, dense, rows);
+    return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
-    return from_dense(Device{}, dense, threshold);
+    return from_dense(detail::exec_of(dense), dense, threshold);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu, Tensor<float> const&, double))
-ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, double))
+ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&, double))
 
 }  // namespace rowan::inline v0
 
@@ -22344,35 +22582,53 @@ ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, doubl
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Finds the rows of a gradient that are wanted.
+template <class D>
+struct RowFilter {
+    static_assert(is_cpu<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
+};
+
+template <>
+struct RowFilter<Cpu> {
+    /// The positions of the rows of `g` that are in `rows`, ascending.
+    /// errors   IndexError if a row is not in [0, height)
+    template <class T>
+    static Tensor<std::int64_t> kept(Cpu exec, SelectedRows<T> const& g, Ids<> const& rows) {
+        check_ids(exec, "rows", rows, g.height());
+        std::vector<std::int64_t> wanted(rows.size());
+        rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
+        std::ranges::sort(wanted);
+        return RowGather<Cpu>::where(exec, g.rows().size(),
+                                     [&](std::size_t i) { return std::ranges::binary_search(wanted, g.rows()[i]); });
+    }
+};
+
+}  // namespace detail
+
 /// The rows of `g` that are in `rows`, in the order of `g`, including duplicates. Rows that are not in `g` are ignored.
+/// A Thrust device synchronizes once to get the number of rows kept; there the result is merged() if `g` is.
 /// shapes   rows [m] -> a SelectedRows of the height and row shape of g
 /// errors   ShapeError if rows are not a flat list; IndexError if a row is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
-template <class T>
-SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+template <class T, device D>
+SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    detail::check_ids(exec, "rows", rows, g.height());
-    std::vector<std::int64_t> wanted(rows.size());
-    rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
-    std::ranges::sort(wanted);
-    std::vector<std::int64_t> kept;
-    std::vector<std::int64_t> positions;
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        if (!std::ranges::binary_search(wanted, g.rows()[i])) continue;
-        kept.push_back(g.rows()[i]);
-        positions.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(g.height(), kept, gather(exec, g.value(), positions));
+    auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
+    auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
+    return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),
+                                             g.merged());
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
-    return retain(Device{}, g, rows);
+    return retain(detail::exec_of(g), g, rows);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0
 
@@ -22380,25 +22636,25 @@ ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids
 
 namespace rowan::inline v0 {
 
-/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added in input order.
+/// A tensor of zeros of shape g.shape(), to which the rows of `g` are added as by scatter_add.
 /// shapes   g -> [height, ...]
 /// errors   ShapeError if the result exceeds 2^63 - 1 bytes; std::bad_alloc if memory is insufficient
 /// cost     O(height * width + n * width)
-template <class T>
-Tensor<T> to_dense(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    auto dense = Tensor<T>::zeros(g.shape());
+template <class T, device D>
+Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    auto dense = detail::new_zeros<T>(exec, g.shape());
     scatter_add(exec, dense, g);
     return dense;
 }
 
 template <class T, class Device>
 Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(Device{}, g);
+    return to_dense(detail::exec_of(g), g);
 }
 
-ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<double> to_dense(Cpu const&, SelectedRows<double> const&))
 
 }  // namespace rowan::inline v0
 

@@ -49,7 +49,7 @@ struct ElementLoops<Cpu> {
     /// Checks that a call on `exec` may use these tensors; validates exec.threads.
     template <class... X>
     static void check(Cpu exec, X const&...) {
-        static_cast<void>(thread_count(exec));
+        check_exec(exec);
     }
 
     /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.

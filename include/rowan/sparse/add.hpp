@@ -2,15 +2,13 @@
 #pragma once
 
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 
@@ -32,62 +30,81 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     check_trailing("dense", dense, g.value().shape());
 }
 
+/// Joins the rows of two gradients.
+template <class D>
+struct RowUnion {
+    static_assert(is_cpu<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+};
+
+template <>
+struct RowUnion<Cpu> {
+    /// The rows of `a` followed by those of `b`.
+    template <class T>
+    static Tensor<T> joined(Cpu, Tensor<T> const& a, Tensor<T> const& b) {
+        auto shape = a.shape();
+        shape[0] += b.shape()[0];
+        auto out = Tensor<T>::from_shape(shape);
+        std::copy_n(b.data(), b.size(), std::copy_n(a.data(), a.size(), out.data()));
+        return out;
+    }
+};
+
 }  // namespace detail
 
-/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`.
+/// The sum of `a` and `b`, not merged: the rows of `a` followed by those of `b`. On a Thrust device the result is
+/// merged() only if one of a and b has no rows and the other is merged().
 /// shapes   a and b of the same height and row shape
 /// errors   ShapeError if heights or row shapes differ
 /// cost     O((n + m) * width)
-template <class T>
-SelectedRows<T> add(Cpu exec, SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+template <class T, device D>
+SelectedRows<T, D> add(D const& exec, SelectedRows<T, D> const& a, SelectedRows<T, D> const& b) {
+    using Access = detail::SelectedRowsAccess;
+    detail::check_exec(exec);
     detail::check_addable(a, b);
-    std::vector<std::int64_t> rows(a.rows().begin(), a.rows().end());
-    rows.insert(rows.end(), b.rows().begin(), b.rows().end());
-    auto shape = a.value().shape();
-    shape[0] = rows.size();
-    auto value = Tensor<T>::from_shape(shape);
-    std::copy_n(b.value().data(), b.value().size(), std::copy_n(a.value().data(), a.value().size(), value.data()));
-    return detail::SelectedRowsAccess::make(a.height(), rows, std::move(value));
+    detail::ElementLoops<D>::check(exec, a.rows(), a.value(), b.rows(), b.value());
+    bool const merged = (b.rows().size() == 0 && a.merged()) || (a.rows().size() == 0 && b.merged());
+    auto rows = detail::RowUnion<D>::joined(exec, Access::rows(a), Access::rows(b));
+    return Access::adopt(a.height(), std::move(rows), detail::RowUnion<D>::joined(exec, a.value(), b.value()), merged);
 }
 
-/// The dense sum: a copy of `dense`, to which the rows of `g` are added in input order.
+/// The dense sum: a copy of `dense`, to which the rows of `g` are added as by scatter_add.
 /// shapes   dense has the shape of g
 /// errors   ShapeError if shapes do not match
 /// cost     O(height * width + n * width)
-template <class T, class U>
-Tensor<T> add(Cpu exec, Tensor<T> const& dense, SelectedRows<U> const& g) {
+template <class T, class U, device D>
+Tensor<T, D> add(D const& exec, Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
     detail::check_dense_term(dense, g);
-    Tensor<T> sum = dense;
+    detail::ElementLoops<D>::check(exec, dense);
+    auto sum = detail::ElementLoops<D>::copy(exec, dense);
     scatter_add(exec, sum, g);
     return sum;
 }
 
-template <class T, class U>
-Tensor<U> add(Cpu exec, SelectedRows<T> const& g, Tensor<U> const& dense) {
+template <class T, class U, device D>
+Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const& dense) {
     return add(exec, dense, g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(Device{}, a, b);
+    return add(detail::exec_of(a), a, b);
 }
 
 template <class T, class U, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(dense), dense, g);
 }
 
 template <class T, class U, class Device>
 Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(Device{}, dense, g);
+    return add(detail::exec_of(g), dense, g);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> add(Cpu, SelectedRows<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, Tensor<float> const&, SelectedRows<float> const&))
-ROWAN_TEMPLATE(Tensor<float> add(Cpu, SelectedRows<float> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(SelectedRows<double> add(Cpu, SelectedRows<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, Tensor<double> const&, SelectedRows<double> const&))
-ROWAN_TEMPLATE(Tensor<double> add(Cpu, SelectedRows<double> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, Tensor<float> const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(Tensor<float> add(Cpu const&, SelectedRows<float> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(SelectedRows<double> add(Cpu const&, SelectedRows<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, Tensor<double> const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(Tensor<double> add(Cpu const&, SelectedRows<double> const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0

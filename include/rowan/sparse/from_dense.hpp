@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <utility>
 
 namespace rowan::inline v0 {
 
@@ -46,30 +46,45 @@ private:
     S high_{}, low_{};
 };
 
+/// Finds the rows of a tensor with a large element.
+template <class D>
+struct LargeRows {
+    static_assert(is_cpu<D>,
+                  "rowan: from_dense on a Thrust device needs #include <rowan/thrust/sparse/from_dense.hpp>");
+};
+
+template <>
+struct LargeRows<Cpu> {
+    template <class T>
+    static Tensor<std::int64_t> find(Cpu exec, Tensor<T> const& dense, is_large<T> const& large) {
+        return RowGather<Cpu>::where(exec, dense.size() == 0 ? 0 : dense.shape()[0],
+                                     [&](std::size_t i) { return std::ranges::any_of(dense.row(i), large); });
+    }
+};
+
 }  // namespace detail
 
 /// The rows of `dense` with an element that is NaN or whose absolute value exceeds `threshold`; merged. Threshold 0
-/// keeps all nonzero rows.
+/// keeps all nonzero rows. A Thrust device synchronizes once to get their number.
 /// shapes   dense [height, ...] -> a SelectedRows of that height and row shape
 /// errors   ShapeError for rank 0; ValueError if threshold is negative or not finite
-/// cost     O(height * width)
-template <class T>
-SelectedRows<T> from_dense(Cpu exec, Tensor<T> const& dense, double threshold = 0.0) {
+/// cost     O(height * width); on a Thrust device temporary memory of up to 24 bytes per row of dense
+template <class T, device D>
+SelectedRows<T, D> from_dense(D const& exec, Tensor<T, D> const& dense, double threshold = 0.0) {
     detail::check_rows("dense", dense);
     detail::is_large<T> const large(threshold);
-    std::vector<std::int64_t> rows;
-    for (std::size_t i = 0; i < dense.shape()[0] && dense.size() != 0; ++i) {
-        if (std::ranges::any_of(dense.row(i), large)) rows.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(detail::height_of(dense), rows, gather(exec, dense, rows));
+    detail::check_exec(exec);
+    auto rows = detail::LargeRows<D>::find(exec, dense, large);
+    auto value = detail::rows_at(exec, dense, rows);
+    return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
-    return from_dense(Device{}, dense, threshold);
+    return from_dense(detail::exec_of(dense), dense, threshold);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu, Tensor<float> const&, double))
-ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu, Tensor<double> const&, double))
+ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
+ROWAN_TEMPLATE(SelectedRows<double> from_dense(Cpu const&, Tensor<double> const&, double))
 
 }  // namespace rowan::inline v0

@@ -10,38 +10,57 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+/// Finds the rows of a gradient that are wanted.
+template <class D>
+struct RowFilter {
+    static_assert(is_cpu<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
+};
+
+template <>
+struct RowFilter<Cpu> {
+    /// The positions of the rows of `g` that are in `rows`, ascending.
+    /// errors   IndexError if a row is not in [0, height)
+    template <class T>
+    static Tensor<std::int64_t> kept(Cpu exec, SelectedRows<T> const& g, Ids<> const& rows) {
+        check_ids(exec, "rows", rows, g.height());
+        std::vector<std::int64_t> wanted(rows.size());
+        rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
+        std::ranges::sort(wanted);
+        return RowGather<Cpu>::where(exec, g.rows().size(),
+                                     [&](std::size_t i) { return std::ranges::binary_search(wanted, g.rows()[i]); });
+    }
+};
+
+}  // namespace detail
+
 /// The rows of `g` that are in `rows`, in the order of `g`, including duplicates. Rows that are not in `g` are ignored.
+/// A Thrust device synchronizes once to get the number of rows kept; there the result is merged() if `g` is.
 /// shapes   rows [m] -> a SelectedRows of the height and row shape of g
 /// errors   ShapeError if rows are not a flat list; IndexError if a row is not in [0, height)
 /// cost     O((n + m) log m + kept * width)
-template <class T>
-SelectedRows<T> retain(Cpu exec, SelectedRows<T> const& g, Ids<> rows) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+template <class T, device D>
+SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_identity_t<Ids<D>> rows) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    detail::check_ids(exec, "rows", rows, g.height());
-    std::vector<std::int64_t> wanted(rows.size());
-    rows.visit([&](auto list) { std::ranges::copy(list, wanted.begin()); });
-    std::ranges::sort(wanted);
-    std::vector<std::int64_t> kept;
-    std::vector<std::int64_t> positions;
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        if (!std::ranges::binary_search(wanted, g.rows()[i])) continue;
-        kept.push_back(g.rows()[i]);
-        positions.push_back(static_cast<std::int64_t>(i));
-    }
-    return detail::SelectedRowsAccess::make(g.height(), kept, gather(exec, g.value(), positions));
+    auto const kept = detail::RowFilter<D>::kept(exec, g, rows);
+    auto kept_rows = detail::rows_at(exec, detail::SelectedRowsAccess::rows(g), kept);
+    return detail::SelectedRowsAccess::adopt(g.height(), std::move(kept_rows), detail::rows_at(exec, g.value(), kept),
+                                             g.merged());
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
-    return retain(Device{}, g, rows);
+    return retain(detail::exec_of(g), g, rows);
 }
 
-ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(SelectedRows<double> retain(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0

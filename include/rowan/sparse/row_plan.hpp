@@ -5,6 +5,7 @@
 #include <rowan/core/detail/storage.hpp>
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/detail/partition.hpp>
 #include <rowan/sparse/detail/radix_sort.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -47,7 +48,7 @@ public:
     /// cost     as above, O(n) for a merged gradient
     template <class T>
     RowPlan(Cpu exec, SelectedRows<T> const& g) {
-        static_cast<void>(thread_count(exec));  // validates exec.threads
+        detail::check_exec(exec);
         if (g.merged()) {
             enumerate(g.rows(), g.height());
         } else {
@@ -188,5 +189,18 @@ template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>
 RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
+
+namespace detail {
+
+template <class D>
+D exec_of(RowPlan<D> const& plan) {
+    if constexpr (is_cpu<D>) {
+        return Cpu{};
+    } else {
+        return exec_of(plan.positions());
+    }
+}
+
+}  // namespace detail
 
 }  // namespace rowan::inline v0

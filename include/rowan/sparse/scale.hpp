@@ -1,14 +1,10 @@
 // rowan/sparse/scale.hpp: scale, the product of a gradient and a number.
 #pragma once
 
-#include <rowan/core/parallel.hpp>
-#include <rowan/detail/lanes.hpp>
-#include <rowan/sparse/detail/optimizer.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <concepts>
-#include <cstddef>
-#include <cstdint>
 #include <utility>
 
 namespace rowan::inline v0 {
@@ -47,22 +43,22 @@ struct multiply_by {
 /// shapes   g -> the same height, rows and row shape
 /// errors   ShapeError if g.value() does not have one row for each row of g; a non-finite factor is not an error
 /// cost     O(n * width)
-template <class T, class F>
-SelectedRows<T> scale(Cpu exec, SelectedRows<T> const& g, F factor) {
+template <class T, class F, device D>
+SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
+    using Loops = detail::ElementLoops<D>;
+    using Access = detail::SelectedRowsAccess;
     detail::check_factor<T, F>();
-    using S = detail::sum_t<T>;
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    auto value = Tensor<T>::from_shape(g.value().shape());
-    parallel_for(exec, value.size(), detail::serial_below, [&](std::size_t begin, std::size_t end) {
-        detail::map_lanes<S>(detail::multiply_by<F>{factor}, end - begin, g.value().data() + begin,
-                             value.data() + begin);
-    });
-    return detail::SelectedRowsAccess::make(g.height(), g.rows(), std::move(value));
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    Loops::check(exec, g.rows(), g.value());
+    auto value = detail::new_tensor<T>(exec, g.value().shape());
+    Loops::template zip<detail::sum_t<T>>(exec, value.size(), detail::multiply_by<F>{factor}, value.data(),
+                                          g.value().data());
+    return Access::adopt(g.height(), Loops::copy(exec, Access::rows(g)), std::move(value), g.merged());
 }
 
 template <class T, class Device, class F>
 SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(Device{}, g, factor);
+    return scale(detail::exec_of(g), g, factor);
 }
 
 }  // namespace rowan::inline v0

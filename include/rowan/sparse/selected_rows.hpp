@@ -1,11 +1,13 @@
-// rowan/sparse/selected_rows.hpp: SelectedRows<T>, a row-sparse tensor.
+// rowan/sparse/selected_rows.hpp: SelectedRows, a row-sparse tensor.
 #pragma once
 
 #include <rowan/core/height.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/tensor.hpp>
+#include <rowan/detail/on_device.hpp>
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -16,8 +18,41 @@
 namespace rowan::inline v0 {
 
 namespace detail {
+
 struct SelectedRowsAccess;
-}
+
+/// How the row numbers of a SelectedRows are made and read.
+template <class D>
+struct RowNumbers {
+    static_assert(is_cpu<D>,
+                  "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
+};
+
+template <>
+struct RowNumbers<Cpu> {
+    using View = std::span<std::int64_t const>;
+    static View view(Tensor<std::int64_t> const& rows) noexcept { return {rows.data(), rows.size()}; }
+
+    static Tensor<std::int64_t> copy(Ids<> const& ids) {
+        auto rows = Tensor<std::int64_t>::from_shape({ids.size()});
+        ids.visit([&](auto list) { std::copy(list.begin(), list.end(), rows.data()); });
+        return rows;
+    }
+    /// A copy of ids in [0, height).
+    static Tensor<std::int64_t> checked(Cpu exec, char const* field, Ids<> const& ids, std::int64_t height) {
+        check_ids(exec, field, ids, height);
+        return copy(ids);
+    }
+    static Tensor<std::int64_t> shared(Tensor<std::int64_t> const& rows) { return rows; }
+
+    /// Whether rows are seen to be ascending and unique. Rows in the memory of other devices are not read.
+    static bool merged(Tensor<std::int64_t> const& rows) {
+        View const list = view(rows);
+        return std::ranges::adjacent_find(list, std::greater_equal<>{}) == list.end();
+    }
+};
+
+}  // namespace detail
 
 /// A row-sparse tensor of `height` rows, for example the gradient of a table of which a batch used few rows.
 ///
@@ -26,13 +61,15 @@ struct SelectedRowsAccess;
 ///                                          [5 6]                  4: [6 8]   duplicates are summed
 ///
 /// Rows may be in any order and may repeat. `value` has rank 1 or more; its first dim is the number of rows.
-template <class T>
-class SelectedRows<T, Cpu> {
+template <class T, class D>
+class SelectedRows {
     static_assert(detail::is_element<T>(), "rowan::SelectedRows<T>: specialize rowan::dtype<T> for this element type");
+    using Numbers = detail::RowNumbers<D>;
 
 public:
+    using Device = D;
     using value_type = T;
-    using shape_type = typename Tensor<T>::shape_type;
+    using shape_type = typename Tensor<T, D>::shape_type;
 
     /// An object without rows, of height 0.
     SelectedRows() = default;
@@ -40,9 +77,12 @@ public:
     /// Row rows[i] of the represented tensor has the value value[i].
     /// shapes   rows [n], value [n, ...]
     /// errors   ShapeError if height is negative, rows are not a flat list, value has rank 0 or not n rows;
-    ///          IndexError if a row is not in [0, height)
+    ///          IndexError if a row is not in [0, height): for rows in device memory, unless height is 0, thrown by the
+    ///          next synchronize or copy to the host
     /// cost     O(n); the rows are copied, the value is moved
-    SelectedRows(Height height, Ids<> rows, Tensor<T> value);
+    SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
+    SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
+        : SelectedRows{detail::exec_of(value), height, rows, std::move(value)} {}
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -59,25 +99,26 @@ public:
     ~SelectedRows() = default;
 
     std::int64_t height() const noexcept { return height_; }  ///< the number of rows of the represented tensor
-    /// The row numbers, one for each row of value().
-    std::span<std::int64_t const> rows() const noexcept { return {rows_.data(), rows_.size()}; }
+    /// The row numbers, one for each row of value(): a span on the host, a Tensor in the memory of other devices. Code
+    /// that modifies them through an alias must keep them in [0, height) and, if merged(), ascending and unique.
+    typename Numbers::View rows() const noexcept { return Numbers::view(rows_); }
 
     /// Row i of the value belongs to row rows()[i] of the represented tensor. The elements may be modified; if the
     /// first dim is changed, the next function that takes this object throws ShapeError.
-    Tensor<T> const& value() const noexcept { return value_; }
-    Tensor<T>& value() noexcept { return value_; }
+    Tensor<T, D> const& value() const noexcept { return value_; }
+    Tensor<T, D>& value() noexcept { return value_; }
 
     /// The shape of the represented tensor, [height, ...].
     /// errors   ShapeError if the value has been given rank 0
     /// cost     O(1)
     shape_type shape() const;
 
-    /// Whether the rows are ascending and unique.
-    bool merged() const noexcept { return merged_; }
+    /// Whether the rows are ascending and unique. Rows in device memory are not inspected: false if it is not known.
+    bool merged() const noexcept { return merged_ || rows_.size() == 0; }
 
-    /// An alias: a copy of the rows, and an alias of the value.
+    /// An alias: of the value, and of the rows in device memory; the rows on the host are copied.
     /// errors   std::bad_alloc
-    /// cost     O(rows): row numbers are copied, elements are not
+    /// cost     O(rows) on the host: row numbers are copied, elements are not; O(1) on other devices
     SelectedRows share() const;
 
     /// The number of elements per row.
@@ -86,111 +127,55 @@ public:
     void swap(SelectedRows& other) noexcept;
 
     /// Whether heights, rows in order and values are equal. Unequal objects may represent the same tensor.
-    friend bool operator==(SelectedRows const& a, SelectedRows const& b) {
+    friend bool operator==(SelectedRows const& a, SelectedRows const& b) requires std::same_as<D, Cpu> {
         return a.height_ == b.height_ && std::ranges::equal(a.rows(), b.rows()) && a.value_ == b.value_;
     }
 
     /// Checks that a value has `rows` rows, as in the constructor. Functions that use a value repeat this check.
     /// errors   ShapeError if value has rank 0 or another number of rows
     /// cost     O(1)
-    static void check_value(Tensor<T> const& value, std::size_t rows);
+    static void check_value(Tensor<T, D> const& value, std::size_t rows);
 
 private:
     friend struct detail::SelectedRowsAccess;
-    struct trusted {};
-
-    // For rows that have been validated.
-    SelectedRows(trusted, std::int64_t height, Ids<> const& rows, Tensor<T> value)
-        : height_(height), rows_(Tensor<std::int64_t>::from_shape({rows.size()})), value_(std::move(value)) {
-        rows.visit([&](auto list) { std::copy(list.begin(), list.end(), rows_.data()); });
-        merged_ = std::ranges::adjacent_find(this->rows(), std::greater_equal<>{}) == this->rows().end();
-    }
 
     std::int64_t height_ = 0;
     bool merged_ = true;
-    Tensor<std::int64_t> rows_;
-    Tensor<T> value_;
+    Tensor<std::int64_t, D> rows_;
+    Tensor<T, D> value_;
 };
-
-template <class T>
-SelectedRows<T, Cpu>::SelectedRows(Height height, Ids<> rows, Tensor<T> value) {
-    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
-    check_value(value, rows.size());
-    detail::check_ids(Cpu{}, "rows", rows, height);
-    *this = SelectedRows(trusted{}, height, rows, std::move(value));
-}
-
-template <class T>
-auto SelectedRows<T, Cpu>::shape() const -> shape_type {
-    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    shape_type shape = value_.shape();
-    shape[0] = static_cast<std::size_t>(height_);
-    return shape;
-}
-
-template <class T>
-auto SelectedRows<T, Cpu>::share() const -> SelectedRows {
-    SelectedRows alias;
-    alias.rows_ = rows_;
-    alias.height_ = height_;
-    alias.merged_ = merged_;
-    alias.value_ = value_.share();
-    return alias;
-}
-
-template <class T>
-void SelectedRows<T, Cpu>::swap(SelectedRows& other) noexcept {
-    std::swap(height_, other.height_);
-    std::swap(merged_, other.merged_);
-    rows_.swap(other.rows_);
-    value_.swap(other.value_);
-}
-
-template <class T>
-void SelectedRows<T, Cpu>::check_value(Tensor<T> const& value, std::size_t rows) {
-    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
-    if (value.shape()[0] != rows) {
-        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
-                         std::to_string(rows) + ", the number of rows");
-    }
-}
 
 template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
 
+template <class T, class D>
+D exec_of(SelectedRows<T, D> const& g) {
+    return exec_of(g.value());
+}
+
 /// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {
     template <class T>
     static SelectedRows<T> make(std::int64_t height, Ids<> const& rows, Tensor<T> value) {
-        return SelectedRows<T>(typename SelectedRows<T>::trusted{}, height, rows, std::move(value));
+        return adopt(height, RowNumbers<Cpu>::copy(rows), std::move(value));
     }
 
     /// Makes a SelectedRows of validated rows without copying them.
-    template <class T>
-    static SelectedRows<T> adopt(std::int64_t height, Tensor<std::int64_t> rows, Tensor<T> value) {
-        SelectedRows<T> g;
+    template <class T, class D>
+    static SelectedRows<T, D> adopt(std::int64_t height, Tensor<std::int64_t, D> rows, Tensor<T, D> value,
+                                    bool merged = false) {
+        SelectedRows<T, D> g;
         g.height_ = height;
+        g.merged_ = merged || RowNumbers<D>::merged(rows);
         g.rows_ = std::move(rows);
         g.value_ = std::move(value);
-        g.merged_ = std::ranges::adjacent_find(g.rows(), std::greater_equal<>{}) == g.rows().end();
-        return g;
-    }
-    /// The same on another device, without reading the rows: the caller states whether they are merged.
-    template <class T, class Device>
-    static SelectedRows<T, Device> adopt(std::int64_t height, Tensor<std::int64_t, Device> rows,
-                                         Tensor<T, Device> value, bool merged) {
-        SelectedRows<T, Device> g;
-        g.height_ = height;
-        g.rows_ = std::move(rows);
-        g.value_ = std::move(value);
-        g.merged_ = merged;
         return g;
     }
     /// An alias of the rows.
-    template <class T>
-    static Tensor<std::int64_t> rows(SelectedRows<T> const& g) {
+    template <class T, class D>
+    static Tensor<std::int64_t, D> rows(SelectedRows<T, D> const& g) {
         return g.rows_.share();
     }
 
@@ -225,6 +210,43 @@ private:
 };
 
 }  // namespace detail
+
+template <class T, class D>
+SelectedRows<T, D>::SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value) {
+    if (rows.shape().size() != 1) throw ShapeError("rows rank", std::to_string(rows.shape().size()), "1");
+    check_value(value, rows.size());
+    *this = detail::SelectedRowsAccess::adopt(height, Numbers::checked(exec, "rows", rows, height), std::move(value));
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::shape() const -> shape_type {
+    if (value_.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    shape_type shape = value_.shape();
+    shape[0] = static_cast<std::size_t>(height_);
+    return shape;
+}
+
+template <class T, class D>
+auto SelectedRows<T, D>::share() const -> SelectedRows {
+    return detail::SelectedRowsAccess::adopt(height_, Numbers::shared(rows_), value_.share(), merged_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::swap(SelectedRows& other) noexcept {
+    std::swap(height_, other.height_);
+    std::swap(merged_, other.merged_);
+    rows_.swap(other.rows_);
+    value_.swap(other.value_);
+}
+
+template <class T, class D>
+void SelectedRows<T, D>::check_value(Tensor<T, D> const& value, std::size_t rows) {
+    if (value.dimension() == 0) throw ShapeError("value rank", "0", "at least 1");
+    if (value.shape()[0] != rows) {
+        throw ShapeError("value.shape(0)", std::to_string(value.shape()[0]),
+                         std::to_string(rows) + ", the number of rows");
+    }
+}
 
 ROWAN_TEMPLATE(class SelectedRows<float>)
 ROWAN_TEMPLATE(class SelectedRows<double>)

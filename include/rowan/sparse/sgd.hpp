@@ -2,7 +2,7 @@
 #pragma once
 
 #include <rowan/sparse/detail/optimizer.hpp>
-#include <rowan/sparse/detail/owned_rows.hpp>
+#include <rowan/sparse/scatter_add.hpp>
 #include <rowan/sparse/update_rows.hpp>
 
 namespace rowan::inline v0 {
@@ -22,23 +22,22 @@ struct sgd_formula {
 }  // namespace detail
 
 /// Subtracts `learning_rate * grad` from the rows of `param` that are in `grad`, duplicates in input order (Robbins and
-/// Monro 1951).
+/// Monro 1951). On a Thrust device duplicates are summed first, as with a plan.
 /// shapes   param [height, ...], grad of that height and row shape
 /// errors   ValueError if learning_rate is not finite; ShapeError if shapes do not match; Error if param shares memory
 ///          with a sparse gradient
-/// cost     O(n * width), every contribution read once, every touched row read and written; at most 2 MiB of temporary
-///          memory to divide lookups among threads; bit-identical to the serial loop for any number of threads
-template <class P, class G>
-void sgd(Cpu exec, Tensor<P>& param, SelectedRows<G> const& grad, double learning_rate) {
+/// cost     O(n * width), every contribution read once, every touched row read and written; on the host at most 2 MiB
+///          of temporary memory to divide lookups among threads, and bit-identical to the serial loop for any number of
+///          threads; on a Thrust device a RowPlan
+template <class P, class G, device D>
+void sgd(D const& exec, Tensor<P, D>& param, SelectedRows<G, D> const& grad, double learning_rate) {
     detail::check_types<G, P>();
     detail::check_setting<P>("learning_rate", learning_rate);
-    SelectedRows<G>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+    SelectedRows<G, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param);
-    detail::LaneRule<detail::sgd_formula> const rule{{learning_rate}};
-    detail::for_each_owned(exec, grad.rows(), grad.value(), param, [=](std::size_t n, G const* g, P* p) {
-        detail::for_lanes<detail::compute_t<G, P>>(rule.formula, n, g, p);
-    });
+    detail::RowPairs<D>::apply(exec, detail::RowPairs<D>::prepare(exec, grad), grad.value(), param,
+                               detail::sgd_formula{learning_rate});
 }
 
 /// The same for a dense gradient, which has the shape of `param`.
@@ -60,17 +59,19 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
-void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) { sgd(Device{}, param, grad, learning_rate); }
+void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
+    sgd(detail::exec_of(param), param, grad, learning_rate);
+}
 
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(Device{}, plan, param, value, learning_rate);
+    sgd(detail::exec_of(plan), plan, param, value, learning_rate);
 }
 
-ROWAN_TEMPLATE(void sgd(Cpu, Tensor<float>&, SelectedRows<float> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, Tensor<float> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<float>&, Tensor<float> const&, double))
-ROWAN_TEMPLATE(void sgd(Cpu, Tensor<double>&, SelectedRows<double> const&, double))
+ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, SelectedRows<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<double>&, Tensor<double> const&, double))
 ROWAN_TEMPLATE(void sgd(Cpu const&, RowPlan<Cpu> const&, Tensor<double>&, Tensor<double> const&, double))
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -35,40 +36,71 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
     return ends;
 }
 
+/// Finds the rows of a gradient in each section of the height.
+template <class D>
+struct RowSections {
+    static_assert(is_cpu<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+};
+
+template <>
+struct RowSections<Cpu> {
+    /// The positions of the rows before ends[0], then of those before ends[1], and so on, in input order.
+    template <class T>
+    static std::vector<Tensor<std::int64_t>> positions(Cpu, SelectedRows<T> const& g,
+                                                       std::vector<std::int64_t> const& ends) {
+        std::vector<std::vector<std::int64_t>> lists(ends.size());
+        for (std::size_t i = 0; i < g.rows().size(); ++i) {
+            auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
+            lists[k].push_back(static_cast<std::int64_t>(i));
+        }
+        std::vector<Tensor<std::int64_t>> result;
+        for (auto const& list : lists) result.push_back(RowNumbers<Cpu>::copy(list));
+        return result;
+    }
+
+    /// Makes rows relative to the beginning of their section.
+    static void rebase(Cpu, Tensor<std::int64_t>& rows, std::int64_t begin) {
+        for (std::size_t i = 0; i < rows.size(); ++i) rows.data()[i] -= begin;
+    }
+};
+
 }  // namespace detail
 
 /// One gradient per section. Part k has the rows in [s, s + heights[k]), where s = heights[0] + … + heights[k - 1], as
-/// row - s, in input order.
+/// row - s, in input order. A Thrust device synchronizes once to get the number of rows of each part; there the parts
+/// are merged() if `g` is.
 ///
 ///     split(g, {4, 6})      rows [8 0 4]  ->  height 4, rows [0]   and   height 6, rows [4 0]
 ///
 /// shapes   heights [parts], with sum g.height()
 /// errors   ShapeError if heights are not a flat list, a height is negative or their sum is not g.height()
-/// cost     O(n * (width + log parts))
-template <class T>
-std::vector<SelectedRows<T>> split(Cpu exec, SelectedRows<T> const& g, Ids<> heights) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
+/// cost     O(n * (width + log parts)); on a Thrust device a sort of n pairs on the bits that the number of parts
+///          needs, and three kernels per part
+template <class T, device D>
+std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g, Ids<> heights) {
+    using Access = detail::SelectedRowsAccess;
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
     std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
-    std::vector<std::vector<std::int64_t>> rows(heights.size());
-    std::vector<std::vector<std::int64_t>> positions(heights.size());
-    for (std::size_t i = 0; i < g.rows().size(); ++i) {
-        auto const k = static_cast<std::size_t>(std::ranges::upper_bound(ends, g.rows()[i]) - ends.begin());
-        rows[k].push_back(g.rows()[i] - (ends[k] - heights[k]));
-        positions[k].push_back(static_cast<std::int64_t>(i));
-    }
-    std::vector<SelectedRows<T>> parts;
-    for (std::size_t k = 0; k < heights.size(); ++k) {
-        parts.push_back(detail::SelectedRowsAccess::make(heights[k], rows[k], gather(exec, g.value(), positions[k])));
+    detail::check_exec(exec);
+    std::vector<SelectedRows<T, D>> parts;
+    std::int64_t begin = 0;
+    for (auto const& positions : detail::RowSections<D>::positions(exec, g, ends)) {
+        std::int64_t const end = ends[parts.size()];
+        auto rows = detail::rows_at(exec, Access::rows(g), positions);
+        detail::RowSections<D>::rebase(exec, rows, begin);
+        auto value = detail::rows_at(exec, g.value(), positions);
+        parts.push_back(Access::adopt(end - begin, std::move(rows), std::move(value), g.merged()));
+        begin = end;
     }
     return parts;
 }
 
 template <class T, class Device>
-std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<>> heights) {
-    return split(Device{}, g, heights);
+std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
+    return split(detail::exec_of(g), g, heights);
 }
 
-ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu, SelectedRows<float> const&, Ids<>))
-ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu, SelectedRows<double> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
+ROWAN_TEMPLATE(std::vector<SelectedRows<double>> split(Cpu const&, SelectedRows<double> const&, Ids<>))
 
 }  // namespace rowan::inline v0

@@ -5,6 +5,7 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/block_sum.hpp>
 #include <rowan/detail/lanes.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 namespace rowan::inline v0 {
@@ -28,76 +30,96 @@ S sum_of_rows(std::vector<S> const& x) {
     return *BlockSum<S, S>(x.data(), 1, order.size())(order.data(), order.size(), 0);
 }
 
+/// Sums squares.
+template <class D>
+struct SquareSums {
+    static_assert(is_cpu<D>,
+                  "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
+};
+
+template <>
+struct SquareSums<Cpu> {
+    /// Of the sums of a plan's rows.
+    template <class T>
+    static sum_t<T> planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
+        using S = sum_t<T>;
+        std::size_t const width = value.row_size();
+        std::vector<S> squares(plan.rows().size());
+        RowSums<T>(exec, plan, value)
+            .run([](std::size_t) {},
+                 [&](std::size_t k, S const* sum) { squares[k] = interleaved_sum<S>(width, sum, squared{}); });
+        return sum_of_rows(squares);
+    }
+
+    template <class T>
+    static sum_t<T> dense(Cpu exec, Tensor<T> const& x) {
+        using S = sum_t<T>;
+        std::size_t const rows = x.shape(0), width = x.row_size();
+        std::vector<S> squares(rows);
+        bool const serial = threads_for(exec, x.size()) == 1;
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                squares[i] = interleaved_sum<S>(width, x.data() + i * width, squared{});
+        });
+        return sum_of_rows(squares);
+    }
+};
+
 }  // namespace detail
 
 /// The sum of the squares of the elements of merge(g): duplicates are summed before they are squared, as in the dense
 /// tensor. The squares of a row are summed in 16 interleaved partial sums, the rows in ascending order in blocks of 64:
-/// bit-identical for any number of threads.
+/// bit-identical for any number of threads and on all devices. A Thrust device synchronizes to return the number.
 /// shapes   plan of n rows, value [n, ...]
-/// errors   ShapeError if value does not have n rows
-/// cost     O(n * width); temporary memory of two numbers per row of the plan
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value) {
-    using S = detail::sum_t<T>;
-    static_cast<void>(thread_count(exec));  // validates exec.threads
-    SelectedRows<T>::check_value(value, plan.size());
-    std::size_t const width = value.row_size();
-    std::vector<S> squares(plan.rows().size());
-    detail::RowSums<T>(exec, plan, value)
-        .run([](std::size_t) {},
-             [&](std::size_t k, S const* sum) {
-                 squares[k] = detail::interleaved_sum<S>(width, sum, detail::squared{});
-             });
-    return detail::sum_of_rows(squares);
+/// errors   ShapeError if value does not have n rows; on a Thrust device those of synchronize
+/// cost     O(n * width); temporary memory of two numbers per row of the plan, on a Thrust device of 17 and the sums of
+///          duplicates
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value) {
+    detail::check_exec(exec);
+    SelectedRows<T, D>::check_value(value, plan.size());
+    return detail::SquareSums<D>::planned(exec, plan, value);
 }
 
 /// The same for a gradient.
 /// cost     as above, and a RowPlan: a sort of the rows unless they are merged
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, SelectedRows<T> const& g) {
-    SelectedRows<T>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<>(exec, g), g.value());
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, SelectedRows<T, D> const& g) {
+    SelectedRows<T, D>::check_value(g.value(), g.rows().size());
+    return squared_norm(exec, RowPlan<D>(exec, g), g.value());
 }
 
 /// The sum of the squares of a dense tensor's elements, bit-identical to that of a SelectedRows with all its rows.
 /// shapes   x [rows, ...]
 /// errors   ShapeError if x has rank 0
 /// cost     one read of x; temporary memory of two numbers per row
-template <class T>
-detail::sum_t<T> squared_norm(Cpu exec, Tensor<T> const& x) {
-    using S = detail::sum_t<T>;
+template <class T, device D>
+detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
     detail::check_rows("x", x);
-    std::size_t const rows = x.shape(0), width = x.row_size();
-    std::vector<S> squares(rows);
-    bool const serial = detail::threads_for(exec, x.size()) == 1;
-    std::size_t const grain = detail::serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-    parallel_for(exec, rows, serial ? rows : grain, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t i = begin; i < end; ++i)
-            squares[i] = detail::interleaved_sum<S>(width, x.data() + i * width, detail::squared{});
-    });
-    return detail::sum_of_rows(squares);
+    return detail::SquareSums<D>::dense(exec, x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(Device{}, x);
+    return squared_norm(detail::exec_of(x), x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(Device{}, plan, value);
+    return squared_norm(detail::exec_of(plan), plan, value);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(Device{}, g);
+    return squared_norm(detail::exec_of(g), g);
 }
 
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, RowPlan<> const&, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, SelectedRows<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu, Tensor<float> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, RowPlan<> const&, Tensor<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, SelectedRows<double> const&))
-ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, SelectedRows<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, Tensor<float> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, RowPlan<> const&, Tensor<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, SelectedRows<double> const&))
+ROWAN_TEMPLATE(detail::sum_t<double> squared_norm(Cpu const&, Tensor<double> const&))
 
 }  // namespace rowan::inline v0

@@ -3,6 +3,7 @@
 
 #include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
+#include <rowan/detail/on_device.hpp>
 #include <rowan/sparse/detail/row_sums.hpp>
 #include <rowan/sparse/row_plan.hpp>
 #include <rowan/sparse/selected_rows.hpp>
@@ -64,64 +65,87 @@ void check_dense_targets(Tensor<T, D> const& grad, Tensor<P, D> const&... param)
     (check(state_name(i++), detail::bytes_of(param)), ...);
 }
 
-template <class T, class Rule, class... P>
-void update_planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>&... param) {
-    auto const rows = plan.rows();
-    std::size_t const width = value.row_size();
-    auto const prefetch = [&](std::size_t k) {
-        (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
-                            param.row_size() * sizeof(P)),
-         ...);
-    };
-    RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
-        rule(std::span<sum_t<T> const>(sum, width),
-             row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
-    });
-}
-
 /// Whether a rule is element-wise and requires tensors of one shape, so that the loop need not respect row boundaries.
 template <class Rule>
 inline constexpr bool is_elementwise = false;
 
-template <class T, class Rule, class... P>
-void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
-    using S = sum_t<T>;
-    constexpr bool flat = is_elementwise<Rule>;
-    std::size_t const width = flat ? 1024 : grad.row_size();
-    std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
-    std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
-    int const threads = threads_for(exec, grad.size());
-    if (rows == 0) return;
-    detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
-                                           detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
-    std::atomic<std::size_t> next{0};
-    team(threads, [&](int t, int) {
-        auto& buffer = wide[static_cast<std::size_t>(t)];
-        for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
-            for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
-                std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
-                S const* g = nullptr;
-                if constexpr (std::is_same_v<S, T>) {
-                    g = grad.data() + i * width;
-                } else {
-                    copy_lanes<S>(n, grad.data() + i * width, buffer.data());
-                    g = buffer.data();
-                }
-                if constexpr (flat) {
-                    rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
-                } else {
-                    rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+/// Applies rules to rows.
+template <class D>
+struct RowUpdates {
+    static_assert(is_cpu<D>,
+                  "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
+};
+
+template <>
+struct RowUpdates<Cpu> {
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(
+            is_rule<Rule, T, P...>,
+            "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
+            "and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule,
+                        Tensor<P>&... param) {
+        auto const rows = plan.rows();
+        std::size_t const width = value.row_size();
+        auto const prefetch = [&](std::size_t k) {
+            (prefetch_row<true>(param.data() + static_cast<std::size_t>(rows[k]) * param.row_size(),
+                                param.row_size() * sizeof(P)),
+             ...);
+        };
+        RowSums<T>(exec, plan, value).run(prefetch, [&](std::size_t k, sum_t<T> const* sum) {
+            rule(std::span<sum_t<T> const>(sum, width),
+                 row_of(param, static_cast<std::size_t>(rows[k]), param.row_size())...);
+        });
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&... param) {
+        using S = sum_t<T>;
+        constexpr bool flat = is_elementwise<Rule>;
+        std::size_t const width = flat ? 1024 : grad.row_size();
+        std::size_t const rows = flat ? (grad.size() + width - 1) / width : grad.shape()[0];
+        std::size_t const grain = serial_below / 8 / std::max<std::size_t>(width, 1) + 1;
+        int const threads = threads_for(exec, grad.size());
+        if (rows == 0) return;
+        detail::Buffer<detail::Buffer<S>> wide(static_cast<std::size_t>(threads),
+                                               detail::Buffer<S>(std::is_same_v<S, T> ? 0 : width));
+        std::atomic<std::size_t> next{0};
+        team(threads, [&](int t, int) {
+            auto& buffer = wide[static_cast<std::size_t>(t)];
+            for (std::size_t begin = next.fetch_add(grain); begin < rows; begin = next.fetch_add(grain)) {
+                for (std::size_t i = begin; i < std::min(rows, begin + grain); ++i) {
+                    std::size_t const n = flat ? std::min(width, grad.size() - i * width) : width;
+                    S const* g = nullptr;
+                    if constexpr (std::is_same_v<S, T>) {
+                        g = grad.data() + i * width;
+                    } else {
+                        copy_lanes<S>(n, grad.data() + i * width, buffer.data());
+                        g = buffer.data();
+                    }
+                    if constexpr (flat) {
+                        rule(std::span<S const>(g, n), std::span<P>(param.data() + i * width, n)...);
+                    } else {
+                        rule(std::span<S const>(g, n), row_of(param, i, param.row_size())...);
+                    }
                 }
             }
-        }
-    });
-}
+        });
+    }
+};
 
 }  // namespace detail
 
 /// Calls `rule(g, p, s...)` once for each row of `grad`: `g` is a span of the row's summed gradient in dtype<T>::sum,
 /// `p` and `s...` are spans of that row of `param` and of each state. Other rows are unchanged. A dense `grad` has all
 /// rows.
+///
+/// On a Thrust device the spans are RowSpans, and nvcc requires the rule to be `__host__ __device__` (ROWAN_HD). One
+/// thread calls a user's rule for a whole row, with sums from temporary memory. The optimizers of rowan/sparse use
+/// several threads per row and are bit-identical on all devices, except ftrl with an lr_power other than -0.5.
 ///
 ///     update_rows(grad, [](auto g, auto p, auto count) { … }, table, counts);
 ///
@@ -132,56 +156,52 @@ void update_dense(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>&.
 ///          them itself; exceptions of the rule, after which some rows have been updated
 /// cost     O(n * width) and a sort of the rows, for a dense gradient no sort; duplicates are summed as in merge,
 ///          without a merged gradient in memory
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, SelectedRows<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    SelectedRows<T>::check_value(grad.value(), grad.rows().size());
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, SelectedRows<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(grad.value(), grad.rows().size());
+    detail::check_exec(exec);
     detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::update_planned(exec, RowPlan<>(exec, grad), grad.value(), rule, param, state...);
+    detail::RowUpdates<D>::planned(exec, RowPlan<D>(exec, grad), grad.value(), rule, param, state...);
 }
 
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, Tensor<T> const& grad, Rule const& rule, Tensor<P>& param, Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, Tensor<T, D> const& grad, Rule const& rule, Tensor<P, D>& param,
+                 Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    detail::check_exec(exec);
     detail::check_dense_targets(grad, param, state...);
-    detail::update_dense(exec, grad, rule, param, state...);
+    detail::RowUpdates<D>::dense(exec, grad, rule, param, state...);
 }
 
 /// The same for a plan of the gradient's rows and the gradient's value.
-template <class T, class Rule, class P, class... S>
-void update_rows(Cpu exec, RowPlan<> const& plan, Tensor<T> const& value, Rule const& rule, Tensor<P>& param,
-                 Tensor<S>&... state) {
-    static_assert(detail::is_rule<Rule, T, P, S...>,
-                  "rowan::update_rows: the rule must take a span of const sums of the gradient, then a span for param "
-                  "and each state");
-    SelectedRows<T>::check_value(value, plan.size());
-    static_cast<void>(thread_count(exec));
+template <class T, device D, class Rule, class P, class... S>
+void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Tensor<T, D> const& value,
+                 Rule const& rule, Tensor<P, D>& param, Tensor<S, D>&... state) {
+    detail::RowUpdates<D>::template check_rule<Rule, T, P, S...>();
+    SelectedRows<T, D>::check_value(value, plan.size());
+    detail::check_exec(exec);
     detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::update_planned(exec, plan, value, rule, param, state...);
+    detail::RowUpdates<D>::planned(exec, plan, value, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(Device{}, grad, rule, param, state...);
+    update_rows(detail::exec_of(grad), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
                  Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(Device{}, plan, value, rule, param, state...);
+    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
 }
 
 }  // namespace rowan::inline v0

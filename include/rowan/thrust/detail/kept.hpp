@@ -3,7 +3,6 @@
 
 #include <rowan/thrust/core/synchronize.hpp>
 #include <rowan/thrust/core/tensor.hpp>
-#include <rowan/thrust/detail/copy_rows.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -42,18 +41,6 @@ Tensor<std::int64_t, ThrustDevice<System>> kept_of(ThrustDevice<System> const& e
     auto kept = Kept::from_shape(exec, {static_cast<std::size_t>(count)});
     launch_always(exec, n, ListKept{counts.data(), kept.data()});
     return kept;
-}
-
-/// The rows positions[i] of a tensor.
-template <class System, class T>
-Tensor<T, ThrustDevice<System>> rows_at(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& from,
-                                        Tensor<std::int64_t, ThrustDevice<System>> const& positions) {
-    auto shape = from.shape();
-    shape[0] = positions.size();
-    auto out = Tensor<T, ThrustDevice<System>>::from_shape(exec, shape);
-    copy_device_rows(exec, positions.size(), from.row_size() * sizeof(T), from.data(), out.data(),
-                     RowAt<std::int64_t>{positions.data()}, SameRow{}, true);
-    return out;
 }
 
 /// A copy made on `exec`.

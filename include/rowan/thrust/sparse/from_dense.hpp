@@ -4,17 +4,15 @@
 #include <rowan/sparse/from_dense.hpp>
 #include <rowan/thrust/detail/kept.hpp>
 #include <rowan/thrust/detail/lane.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
 #include <rowan/thrust/sparse/selected_rows.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// Whether an element of row k / lanes is large, among every lanes-th element from k % lanes on.
 template <class T>
@@ -46,25 +44,21 @@ struct HasLarge {
     }
 };
 
-}  // namespace detail
+template <class System>
+struct LargeRows<ThrustDevice<System>> {
+    using Device = ThrustDevice<System>;
 
-/// As on the host. Synchronizes once to get the number of rows.
-/// cost     one read of dense; temporary memory of up to 24 bytes per row of it
-template <class T, class System>
-SelectedRows<T, ThrustDevice<System>> from_dense(ThrustDevice<System> const& exec,
-                                                 Tensor<T, ThrustDevice<System>> const& dense, double threshold = 0.0) {
-    detail::check_rows("dense", dense);
-    detail::is_large<T> const large(threshold);
-    detail::check_here(exec, dense);
-    std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
-    // adjacent threads read adjacent elements
-    std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));
-    detail::DeviceStorage<bool, System> const found(exec, n * lanes);
-    detail::launch_always(exec, n * lanes,
-                          detail::FindLarge<T>{large, dense.data(), width, detail::FastDivmod(lanes), found.data()});
-    auto rows = detail::kept_of(exec, n, detail::HasLarge{found.data(), lanes});
-    auto value = detail::rows_at(exec, dense, rows);
-    return detail::SelectedRowsAccess::adopt(detail::height_of(dense), std::move(rows), std::move(value), true);
-}
+    template <class T>
+    static Tensor<std::int64_t, Device> find(Device const& exec, Tensor<T, Device> const& dense,
+                                             is_large<T> const& large) {
+        check_here(exec, dense);
+        std::size_t const n = dense.size() == 0 ? 0 : dense.shape()[0], width = dense.row_size();
+        // adjacent threads read adjacent elements
+        std::size_t const lanes = std::bit_ceil(std::clamp<std::size_t>(width, 1, 16));
+        DeviceStorage<bool, System> const found(exec, n * lanes);
+        launch_always(exec, n * lanes, FindLarge<T>{large, dense.data(), width, FastDivmod(lanes), found.data()});
+        return kept_of(exec, n, HasLarge{found.data(), lanes});
+    }
+};
 
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail

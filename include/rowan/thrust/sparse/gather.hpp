@@ -4,14 +4,12 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/thrust/core/ids.hpp>
 #include <rowan/thrust/detail/copy_rows.hpp>
+#include <rowan/thrust/detail/kept.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// ids[i], or -1 if it is bad.
 template <class I>
@@ -24,41 +22,39 @@ struct CheckedRowAt {
     }
 };
 
-}  // namespace detail
+template <class System>
+struct RowGather<ThrustDevice<System>> {
+    using Device = ThrustDevice<System>;
 
-/// As on the host. A separate pass checks the ids first, so that `out` is unchanged if one is bad.
-template <class T, class System>
-void gather_into(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
-                 std::type_identity_t<Ids<ThrustDevice<System>>> ids, Tensor<T, ThrustDevice<System>>& out) {
-    detail::check_rows("table", table);
-    auto const shape = detail::gathered_shape(ids.shape(), table.shape());
-    if (out.shape() != shape)
-        throw ShapeError("out.shape()", detail::shape_text(out.shape()), detail::shape_text(shape));
-    detail::check_apart("out", detail::bytes_of(out), "ids", ids.bytes());
-    detail::check_apart("out", detail::bytes_of(out), "table", detail::bytes_of(table));
-    detail::check_here(exec, table, out);
-    detail::DeviceIds<System> const checked(exec, "ids", ids, detail::height_of(table));
-    detail::check_on_device(exec, checked);
-    checked.visit([&]<class I>(I const* list) {
-        detail::copy_device_rows(exec, ids.size(), table.row_size() * sizeof(T), table.data(), out.data(),
-                                 detail::CheckedRowAt<I>{checked.check, list}, detail::SameRow{});
-    });
-}
+    template <class T, class... Out>
+    static DeviceIds<System> checked(Device const& exec, Tensor<T, Device> const& table, Ids<Device> const& ids,
+                                     Out const&... out) {
+        check_here(exec, table, out...);
+        return {exec, "ids", ids, height_of(table)};
+    }
 
-/// As on the host; the ids are checked while rows are copied.
-template <class T, class System>
-Tensor<T, ThrustDevice<System>> gather(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& table,
-                                       std::type_identity_t<Ids<ThrustDevice<System>>> ids) {
-    detail::check_rows("table", table);
-    detail::check_here(exec, table);
-    detail::DeviceIds<System> const checked(exec, "ids", ids, detail::height_of(table));
-    auto out = Tensor<T, ThrustDevice<System>>::from_shape(exec, detail::gathered_shape(ids.shape(), table.shape()));
-    if (table.row_size() == 0) detail::check_on_device(exec, checked);
-    checked.visit([&]<class I>(I const* list) {
-        detail::copy_device_rows(exec, ids.size(), table.row_size() * sizeof(T), table.data(), out.data(),
-                                 detail::CheckedRowAt<I>{checked.check, list}, detail::SameRow{}, true);
-    });
-    return out;
-}
+    /// Checks ids in device memory while rows are copied, or in a pass before it unless `out` is new.
+    template <class T>
+    static void copy(Device const& exec, Tensor<T, Device> const& table, DeviceIds<System> const& ids,
+                     Tensor<T, Device>& out, bool is_new) {
+        if (!is_new || table.row_size() == 0) check_on_device(exec, ids);
+        ids.visit([&]<class I>(I const* list) {
+            copy_device_rows(exec, ids.size(), table.row_size() * sizeof(T), table.data(), out.data(),
+                             CheckedRowAt<I>{ids.check, list}, SameRow{}, is_new);
+        });
+    }
 
-}  // namespace rowan::inline v0
+    template <class Keep>
+    static Tensor<std::int64_t, Device> where(Device const& exec, std::size_t n, Keep const& keep) {
+        return kept_of(exec, n, keep);
+    }
+
+    template <class T>
+    static void take(Device const& exec, Tensor<T, Device> const& from, Tensor<std::int64_t, Device> const& positions,
+                     Tensor<T, Device>& to) {
+        copy_device_rows(exec, positions.size(), from.row_size() * sizeof(T), from.data(), to.data(),
+                         RowAt<std::int64_t>{positions.data()}, SameRow{}, true);
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -8,9 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// Stores sums as the rows of a value.
 template <class T, class S, int N>
@@ -24,56 +22,30 @@ struct StoreSum {
     }
 };
 
-}  // namespace detail
-
-/// As on the host, bit-identical, except that `out` always gets new memory. Synchronizes once to get the number of
-/// distinct rows, which is the size of the result, unless the plan already has it.
-template <class T, class System>
-void merge_into(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                Tensor<T, ThrustDevice<System>> const& value, SelectedRows<T, ThrustDevice<System>>& out) {
+/// Writes to new memory.
+template <class System>
+struct RowMerge<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
-    using S = detail::sum_t<T>;
-    SelectedRows<T, Device>::check_value(value, plan.size());
-    detail::check_here(exec, value);
-    std::size_t const count = detail::RowPlanAccess::count(exec, plan);
-    auto shape = value.shape();
-    shape[0] = count;
-    auto sums = Tensor<T, Device>::from_shape(exec, shape);
-    auto rows = Tensor<std::int64_t, Device>::from_shape(exec, {count});
-    std::size_t const width = value.row_size();
-    detail::sum_rows(exec, plan, value, true, detail::StoreSum<T, S, 1>{sums.data(), width},
-                     detail::StoreSum<T, S, detail::chunk_size>{sums.data(), width});
-    if (count != 0) {
-        detail::ThrustSystem<System>::copy(exec, rows.data(), detail::RowPlanAccess::arrays(plan).rows,
-                                           count * sizeof(std::int64_t));
+
+    template <class T>
+    static void into(Device const& exec, RowPlan<Device> const& plan, Tensor<T, Device> const& value,
+                     SelectedRows<T, Device>& out) {
+        using S = sum_t<T>;
+        check_here(exec, value);
+        std::size_t const count = RowPlanAccess::count(exec, plan);
+        auto shape = value.shape();
+        shape[0] = count;
+        auto sums = Tensor<T, Device>::from_shape(exec, shape);
+        auto rows = Tensor<std::int64_t, Device>::from_shape(exec, {count});
+        std::size_t const width = value.row_size();
+        sum_rows(exec, plan, value, true, StoreSum<T, S, 1>{sums.data(), width},
+                 StoreSum<T, S, chunk_size>{sums.data(), width});
+        if (count != 0) {
+            ThrustSystem<System>::copy(exec, rows.data(), RowPlanAccess::arrays(plan).rows,
+                                       count * sizeof(std::int64_t));
+        }
+        out = SelectedRowsAccess::adopt(plan.height(), std::move(rows), std::move(sums), true);
     }
-    out = detail::SelectedRowsAccess::adopt(plan.height(), std::move(rows), std::move(sums), true);
-}
+};
 
-template <class T, class System>
-void merge_into(ThrustDevice<System> const& exec, SelectedRows<T, ThrustDevice<System>> const& g,
-                SelectedRows<T, ThrustDevice<System>>& out) {
-    using Device = ThrustDevice<System>;
-    SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
-    merge_into(exec, RowPlan<Device>(exec, g), g.value(), out);
-}
-
-/// As on the host.
-template <class T, class System>
-SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec,
-                                            SelectedRows<T, ThrustDevice<System>> const& g) {
-    SelectedRows<T, ThrustDevice<System>> out;
-    merge_into(exec, g, out);
-    return out;
-}
-
-/// As on the host, with a plan.
-template <class T, class System>
-SelectedRows<T, ThrustDevice<System>> merge(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                                            Tensor<T, ThrustDevice<System>> const& value) {
-    SelectedRows<T, ThrustDevice<System>> out;
-    merge_into(exec, plan, value, out);
-    return out;
-}
-
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail

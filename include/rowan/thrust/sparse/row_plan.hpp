@@ -118,7 +118,7 @@ public:
         }
     }
     template <class T>
-    explicit RowPlan(SelectedRows<T, Device> const& g) : RowPlan(Device{}, g) {}
+    explicit RowPlan(SelectedRows<T, Device> const& g) : RowPlan(detail::exec_of(g), g) {}
 
     RowPlan(RowPlan const&) = default;
     RowPlan(RowPlan&& other) noexcept : count_(nullptr) { swap(other); }

@@ -9,9 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// Computes the new moment of row k from the partial sums of its squares, and its root, which replaces the first
 /// partial sum.
@@ -93,6 +91,4 @@ private:
     }
 };
 
-}  // namespace detail
-
-}  // namespace rowan::inline v0
+}  // namespace rowan::inline v0::detail

@@ -2,19 +2,16 @@
 #pragma once
 
 #include <rowan/sparse/split.hpp>
-#include <rowan/thrust/detail/kept.hpp>
+#include <rowan/thrust/sparse/gather.hpp>
 #include <rowan/thrust/sparse/row_plan.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// The position of the first of n ascending numbers that is greater than x, or n.
 template <class I>
@@ -63,51 +60,46 @@ struct Rebase {
     ROWAN_HD void operator()(std::size_t k) const { rows[k] -= begin; }
 };
 
-}  // namespace detail
-
-/// As on the host. Synchronizes once to get the number of rows of the parts. Parts are merged() if `g` is.
-/// cost     a sort of n pairs on the bits that the number of parts needs, and three kernels per part
-template <class T, class System>
-std::vector<SelectedRows<T, ThrustDevice<System>>> split(ThrustDevice<System> const& exec,
-                                                         SelectedRows<T, ThrustDevice<System>> const& g,
-                                                         Ids<> heights) {
+/// Sorts the positions by section.
+template <class System>
+struct RowSections<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
-    using Memory = detail::ThrustSystem<System>;
-    SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
-    detail::check_here(exec, g.rows(), g.value());
-    std::vector<std::int64_t> const ends = detail::section_ends(heights, g.height());
-    std::size_t const n = g.rows().size(), parts = ends.size();
-    std::vector<std::int64_t> counts(parts, 0);
-    Tensor<std::int64_t, Device> positions;
-    if (n != 0) {
-        positions = Tensor<std::int64_t, Device>::from_shape(exec, {2 * n});
-        detail::DeviceStorage<std::uint32_t, System> const part(exec, 2 * n);
-        detail::DeviceStorage<std::int64_t, System> const bounds(exec, 2 * parts);
-        Memory::from_host(exec, bounds.data(), ends.data(), parts * sizeof(std::int64_t));
-        detail::launch_always(exec, n,
-                              detail::FindPart{g.rows().data(), bounds.data(), parts, part.data(), positions.data()});
-        auto const bits = static_cast<unsigned>(std::bit_width(parts - 1));
-        bool const second = Memory::sort_pairs(exec, n, std::max(bits, 1U), part.data(), part.data() + n,
-                                               positions.data(), positions.data() + n);
-        detail::launch_always(exec, parts,
-                              detail::CountParts{part.data() + (second ? n : 0), n, bounds.data() + parts});
-        if (second) positions = positions.slice(n, 2 * n);
-        Memory::to_host(exec, counts.data(), bounds.data() + parts, parts * sizeof(std::int64_t));
-        synchronize(exec);
-    }
-    std::vector<SelectedRows<T, Device>> result;
-    std::size_t begin = 0;
-    for (std::size_t k = 0; k < parts; ++k) {
-        auto const end = static_cast<std::size_t>(counts[k]);
-        auto const at = positions.slice(begin, end);
-        auto rows = detail::rows_at(exec, g.rows(), at);
-        std::int64_t const first = k == 0 ? 0 : ends[k - 1];
-        detail::launch_always(exec, rows.size(), detail::Rebase{first, rows.data()});
-        result.push_back(detail::SelectedRowsAccess::adopt(ends[k] - first, std::move(rows),
-                                                           detail::rows_at(exec, g.value(), at), g.merged()));
-        begin = end;
-    }
-    return result;
-}
 
-}  // namespace rowan::inline v0
+    template <class T>
+    static std::vector<Tensor<std::int64_t, Device>> positions(Device const& exec, SelectedRows<T, Device> const& g,
+                                                               std::vector<std::int64_t> const& ends) {
+        using Memory = ThrustSystem<System>;
+        check_here(exec, g.rows(), g.value());
+        std::size_t const n = g.rows().size(), parts = ends.size();
+        std::vector<std::int64_t> counts(parts, 0);
+        Tensor<std::int64_t, Device> sorted;
+        if (n != 0) {
+            sorted = Tensor<std::int64_t, Device>::from_shape(exec, {2 * n});
+            DeviceStorage<std::uint32_t, System> const part(exec, 2 * n);
+            DeviceStorage<std::int64_t, System> const bounds(exec, 2 * parts);
+            Memory::from_host(exec, bounds.data(), ends.data(), parts * sizeof(std::int64_t));
+            launch_always(exec, n, FindPart{g.rows().data(), bounds.data(), parts, part.data(), sorted.data()});
+            auto const bits = static_cast<unsigned>(std::bit_width(parts - 1));
+            bool const second = Memory::sort_pairs(exec, n, std::max(bits, 1U), part.data(), part.data() + n,
+                                                   sorted.data(), sorted.data() + n);
+            launch_always(exec, parts, CountParts{part.data() + (second ? n : 0), n, bounds.data() + parts});
+            if (second) sorted = sorted.slice(n, 2 * n);
+            Memory::to_host(exec, counts.data(), bounds.data() + parts, parts * sizeof(std::int64_t));
+            synchronize(exec);
+        }
+        std::vector<Tensor<std::int64_t, Device>> result;
+        std::size_t begin = 0;
+        for (std::int64_t const count : counts) {
+            auto const end = static_cast<std::size_t>(count);
+            result.push_back(sorted.slice(begin, end));
+            begin = end;
+        }
+        return result;
+    }
+
+    static void rebase(Device const& exec, Tensor<std::int64_t, Device>& rows, std::int64_t begin) {
+        launch_always(exec, rows.size(), Rebase{begin, rows.data()});
+    }
+};
+
+}  // namespace rowan::inline v0::detail

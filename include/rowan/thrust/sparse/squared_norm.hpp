@@ -8,9 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace rowan::inline v0 {
-
-namespace detail {
+namespace rowan::inline v0::detail {
 
 /// The sum of squares of row k, from its partial sums.
 template <class G, class S>
@@ -65,37 +63,25 @@ S sum_of_squares(ThrustDevice<System> const& exec, std::size_t n, SomeRows<G> co
     return sum;
 }
 
-}  // namespace detail
-
-/// As on the host, bit-identical. Synchronizes to return the number.
-/// errors   those of synchronize
-/// cost     as on the host; temporary memory for 17 numbers per row and for the sums of duplicates
-template <class T, class System>
-detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                              Tensor<T, ThrustDevice<System>> const& value) {
-    using S = detail::sum_t<T>;
-    SelectedRows<T, ThrustDevice<System>>::check_value(value, plan.size());
-    detail::check_here(exec, value);
-    if (plan.size() == 0) return detail::constant<S>(0.0);
-    auto const sums = detail::summed_rows(exec, plan, value);
-    std::int64_t const* const count = detail::RowPlanAccess::arrays(plan).count;
-    return detail::sum_of_squares<S>(exec, plan.size(),
-                                     detail::SomeRows<S>{sums.data(), value.row_size(), nullptr, count});
-}
-
-template <class T, class System>
-detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, SelectedRows<T, ThrustDevice<System>> const& g) {
+template <class System>
+struct SquareSums<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
-    SelectedRows<T, Device>::check_value(g.value(), g.rows().size());
-    return squared_norm(exec, RowPlan<Device>(exec, g), g.value());
-}
 
-template <class T, class System>
-detail::sum_t<T> squared_norm(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& x) {
-    detail::check_rows("x", x);
-    detail::check_here(exec, x);
-    return detail::sum_of_squares<detail::sum_t<T>>(exec, x.shape()[0],
-                                                    detail::SomeRows<T>{x.data(), x.row_size(), nullptr, nullptr});
-}
+    template <class T>
+    static sum_t<T> planned(Device const& exec, RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
+        using S = sum_t<T>;
+        check_here(exec, value);
+        if (plan.size() == 0) return constant<S>(0.0);
+        auto const sums = summed_rows(exec, plan, value);
+        std::int64_t const* const count = RowPlanAccess::arrays(plan).count;
+        return sum_of_squares<S>(exec, plan.size(), SomeRows<S>{sums.data(), value.row_size(), nullptr, count});
+    }
 
-}  // namespace rowan::inline v0
+    template <class T>
+    static sum_t<T> dense(Device const& exec, Tensor<T, Device> const& x) {
+        check_here(exec, x);
+        return sum_of_squares<sum_t<T>>(exec, x.shape()[0], SomeRows<T>{x.data(), x.row_size(), nullptr, nullptr});
+    }
+};
+
+}  // namespace rowan::inline v0::detail

@@ -219,46 +219,31 @@ inline constexpr bool has_device_form = is_elementwise<Rule>;
 template <class Rule, class T, class... P>
 inline constexpr bool is_device_rule = std::is_invocable_v<Rule const&, RowSpan<sum_t<T> const>, RowSpan<P>...>;
 
-template <class Rule, class T, class... P>
-constexpr void check_device_rule() {
-    static_assert(
-        has_device_form<Rule> || is_device_rule<Rule, T, P...>,
-        "rowan::update_rows: on a device the rule must take a rowan::RowSpan of const sums of the gradient, then a "
-        "RowSpan for param and each state");
-}
+/// Enqueues rules.
+template <class System>
+struct RowUpdates<ThrustDevice<System>> {
+    using Device = ThrustDevice<System>;
+
+    template <class Rule, class T, class... P>
+    static constexpr void check_rule() {
+        static_assert(has_device_form<Rule> || is_device_rule<Rule, T, P...>,
+                      "rowan::update_rows: on a device the rule must take a rowan::RowSpan of const sums of the "
+                      "gradient, then a RowSpan for param and each state");
+    }
+
+    template <class T, class Rule, class... P>
+    static void planned(Device const& exec, RowPlan<Device> const& plan, Tensor<T, Device> const& value,
+                        Rule const& rule, Tensor<P, Device>&... param) {
+        DeviceRule<Rule>::planned(exec, plan, value, rule, param...);
+    }
+
+    template <class T, class Rule, class... P>
+    static void dense(Device const& exec, Tensor<T, Device> const& grad, Rule const& rule,
+                      Tensor<P, Device>&... param) {
+        DeviceRule<Rule>::dense(exec, grad, rule, param...);
+    }
+};
 
 }  // namespace detail
-
-/// As on the host, but asynchronous. The rule is called on the device with RowSpans, so nvcc requires it to be
-/// `__host__ __device__` (ROWAN_HD). For a user's rule, one thread updates a whole row. The optimizers of rowan/sparse
-/// use several threads per row and are bit-identical to the host, except ftrl with an lr_power other than -0.5.
-/// cost     as on the host; a user's rule reads the sums from temporary memory
-template <class T, class System, class Rule, class P, class... S>
-void update_rows(ThrustDevice<System> const& exec, RowPlan<ThrustDevice<System>> const& plan,
-                 Tensor<T, ThrustDevice<System>> const& value, Rule const& rule, Tensor<P, ThrustDevice<System>>& param,
-                 Tensor<S, ThrustDevice<System>>&... state) {
-    detail::check_device_rule<Rule, T, P, S...>();
-    SelectedRows<T, ThrustDevice<System>>::check_value(value, plan.size());
-    detail::check_sparse_targets(value, plan.height(), param, state...);
-    detail::DeviceRule<Rule>::planned(exec, plan, value, rule, param, state...);
-}
-
-template <class T, class System, class Rule, class P, class... S>
-void update_rows(ThrustDevice<System> const& exec, SelectedRows<T, ThrustDevice<System>> const& grad, Rule const& rule,
-                 Tensor<P, ThrustDevice<System>>& param, Tensor<S, ThrustDevice<System>>&... state) {
-    detail::check_device_rule<Rule, T, P, S...>();
-    SelectedRows<T, ThrustDevice<System>>::check_value(grad.value(), grad.rows().size());
-    detail::check_sparse_targets(grad.value(), grad.height(), param, state...);
-    detail::DeviceRule<Rule>::planned(exec, RowPlan<ThrustDevice<System>>(exec, grad), grad.value(), rule, param,
-                                      state...);
-}
-
-template <class T, class System, class Rule, class P, class... S>
-void update_rows(ThrustDevice<System> const& exec, Tensor<T, ThrustDevice<System>> const& grad, Rule const& rule,
-                 Tensor<P, ThrustDevice<System>>& param, Tensor<S, ThrustDevice<System>>&... state) {
-    detail::check_device_rule<Rule, T, P, S...>();
-    detail::check_dense_targets(grad, param, state...);
-    detail::DeviceRule<Rule>::dense(exec, grad, rule, param, state...);
-}
 
 }  // namespace rowan::inline v0
