@@ -2786,7 +2786,7 @@ public:
     /// shapes   sequences [n_i, ...] -> value [Σ n_i, ...]
     /// errors   ShapeError if a sequence has rank 0 or trailing dims differ; LodError if there are more than 2^63 - 1
     ///          rows
-    /// cost     one read and one write of every row, and temporarily an alias of every sequence
+    /// cost     one read and one write of every row, and 24 bytes per sequence
     static LoDTensor from_sequences(std::initializer_list<Tensor<T, Device>> sequences);
     template <std::ranges::forward_range R>
     static LoDTensor from_sequences(R const& sequences);
@@ -2876,25 +2876,33 @@ auto LoDTensor<T, Device>::from_sequences(std::initializer_list<Tensor<T, Device
 template <class T, class Device>
 template <std::ranges::forward_range R>
 auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
+    using Reference = std::ranges::range_reference_t<R const>;
+    constexpr bool stay =
+        std::is_lvalue_reference_v<Reference> && std::same_as<std::remove_cvref_t<Reference>, Tensor<T, Device>>;
     std::vector<std::int64_t> lengths;
-    std::vector<Tensor<T, Device>> parts;
+    std::vector<T const*> data;
+    std::vector<Tensor<T, Device>> kept;  // tensors that the range makes as it goes
     shape_type shape{0};
+    Device exec{};
     for (Tensor<T, Device> const& s : sequences) {
         std::string name = "sequences[";
         name.append(std::to_string(lengths.size())).append("]");
         detail::check_rows(name.c_str(), s);
-        if (parts.empty()) shape = s.shape();
+        if (lengths.empty()) {
+            shape = s.shape();
+            exec = detail::exec_of(s);
+        }
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
-        parts.push_back(s.share());
+        data.push_back(s.data());
+        if constexpr (!stay) kept.push_back(s.share());
     }
     auto lod = Lod::from_lengths({lengths});
     shape[0] = static_cast<std::size_t>(lod.rows());
-    auto const exec = detail::exec_of_first<Tensor<T, Device>>(parts);
     auto value = detail::new_tensor<T>(exec, shape);
     std::size_t const width = value.row_size();
     detail::copy_blocks(
-        exec, lod[0], width * sizeof(T), [&](std::size_t i) { return parts[i].data(); },
+        exec, lod[0], width * sizeof(T), [&](std::size_t i) { return data[i]; },
         detail::blocks_at(value.data(), lod[0], width));
     return {std::move(value), std::move(lod)};
 }
