@@ -12200,7 +12200,7 @@ Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
 
 template <class T, class I, class Device>
 Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
-    return accuracy(Device{}, x, label);
+    return accuracy(detail::exec_of(x), x, label);
 }
 
 struct accuracy_op {
@@ -12435,7 +12435,7 @@ Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
 
 template <class To, class From, class Device>
 Tensor<To, Device> cast(Tensor<From, Device> const& x) {
-    return cast<To>(Device{}, x);
+    return cast<To>(detail::exec_of(x), x);
 }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
@@ -12812,7 +12812,7 @@ Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int6
 
 template <class T, class Device>
 Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
-    return concat(Device{}, x, axis);
+    return concat(x.empty() ? Device{} : detail::exec_of(x[0]), x, axis);
 }
 
 struct concat_grad_op;
@@ -13184,12 +13184,12 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
                                                                     std::uint64_t seed, bool training = true) {
-    return dropout(Device{}, x, probability, seed, training);
+    return dropout(detail::exec_of(x), x, probability, seed, training);
 }
 template <class T, class Device>
 Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
                                double probability, bool training = true) {
-    return dropout_grad(Device{}, mask, out_grad, probability, training);
+    return dropout_grad(detail::exec_of(mask), mask, out_grad, probability, training);
 }
 
 namespace detail {
@@ -13463,7 +13463,7 @@ Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
 
 template <class T, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(Device{}, x, y);
+    return add(detail::exec_of(x), x, y);
 }
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
@@ -14171,7 +14171,7 @@ Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 
 template <class T, class Device>
 Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return elementwise_mul(Device{}, x, y);
+    return elementwise_mul(detail::exec_of(x), x, y);
 }
 
 /// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
@@ -14244,11 +14244,11 @@ Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(Device{}, x);
+    return relu(detail::exec_of(x), x);
 }
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(Device{}, out, out_grad);
+    return relu_grad(detail::exec_of(out), out, out_grad);
 }
 
 struct relu_grad_op {
@@ -14401,7 +14401,7 @@ Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double b
 
 template <class T, class Device>
 Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(Device{}, x, factor, bias);
+    return scale(detail::exec_of(x), x, factor, bias);
 }
 
 struct scale_grad_op;
@@ -14516,11 +14516,11 @@ Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(Device{}, x);
+    return sigmoid(detail::exec_of(x), x);
 }
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(Device{}, out, out_grad);
+    return sigmoid_grad(detail::exec_of(out), out, out_grad);
 }
 
 struct sigmoid_grad_op {
@@ -14615,11 +14615,11 @@ Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(Device{}, x, y);
+    return sub(detail::exec_of(x), x, y);
 }
 template <class T, class Device>
 Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(Device{}, x);
+    return negate(detail::exec_of(x), x);
 }
 
 struct negate_op {
@@ -14705,11 +14705,11 @@ Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
-    return tanh(Device{}, x);
+    return tanh(detail::exec_of(x), x);
 }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(Device{}, out, out_grad);
+    return tanh_grad(detail::exec_of(out), out, out_grad);
 }
 
 struct tanh_grad_op {
@@ -15485,7 +15485,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
 template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
-    return lookup_table(Device{}, table, ids, options);
+    return lookup_table(detail::exec_of(table), table, ids, options);
 }
 
 struct lookup_table_grad_op {
@@ -16072,7 +16072,7 @@ Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
 template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
                          bool transpose_y = false) {
-    return matmul(Device{}, x, y, transpose_x, transpose_y);
+    return matmul(detail::exec_of(x), x, y, transpose_x, transpose_y);
 }
 
 template <bool transpose_x, bool transpose_y>
@@ -16176,7 +16176,7 @@ Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(Device{}, x);
+    return sum_rows(detail::exec_of(x), x);
 }
 
 /// Repeats a row for each row of `like`: the adjoint of sum_rows.
@@ -16270,7 +16270,7 @@ Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Ten
 
 template <class T, class Device>
 Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
-    return fc(Device{}, x, w, b);
+    return fc(detail::exec_of(x), x, w, b);
 }
 
 struct fc_op {
@@ -19286,12 +19286,12 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                 Reduction reduction = Reduction::mean) {
-    return cross_entropy(Device{}, x, label, reduction);
+    return cross_entropy(detail::exec_of(x), x, label, reduction);
 }
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                      Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
-    return cross_entropy_grad(Device{}, x, label, out_grad, reduction);
+    return cross_entropy_grad(detail::exec_of(x), x, label, out_grad, reduction);
 }
 
 struct cross_entropy_grad_op;
@@ -19425,12 +19425,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(Device{}, x, y);
+    return mse(detail::exec_of(x), x, y);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                                           Tensor<T, Device> const& out_grad) {
-    return mse_grad(Device{}, x, y, out_grad);
+    return mse_grad(detail::exec_of(x), x, y, out_grad);
 }
 
 struct mse_grad_op {
@@ -19513,11 +19513,11 @@ Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
-    return softmax(Device{}, x);
+    return softmax(detail::exec_of(x), x);
 }
 template <class T, class Device>
 Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return softmax_grad(Device{}, out, out_grad);
+    return softmax_grad(detail::exec_of(out), out, out_grad);
 }
 
 struct softmax_grad_op {
@@ -19628,13 +19628,13 @@ template <class T, class I, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
                                                                             Tensor<I, Device> const& label,
                                                                             Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy(Device{}, x, label, reduction);
+    return softmax_with_cross_entropy(detail::exec_of(x), x, label, reduction);
 }
 template <class T, class I, class Device>
 Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<I, Device> const& label,
                                                   Tensor<T, Device> const& out_grad,
                                                   Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy_grad(Device{}, softmax, label, out_grad, reduction);
+    return softmax_with_cross_entropy_grad(detail::exec_of(softmax), softmax, label, out_grad, reduction);
 }
 
 struct softmax_with_cross_entropy_grad_op;
@@ -20192,7 +20192,7 @@ std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_
 template <class T, class Device>
 std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
                                      std::int64_t axis = 0) {
-    return split(Device{}, x, sections, axis);
+    return split(detail::exec_of(x), x, sections, axis);
 }
 
 struct split_grad_op;

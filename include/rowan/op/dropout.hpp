@@ -137,12 +137,12 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
                                                                     std::uint64_t seed, bool training = true) {
-    return dropout(Device{}, x, probability, seed, training);
+    return dropout(detail::exec_of(x), x, probability, seed, training);
 }
 template <class T, class Device>
 Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
                                double probability, bool training = true) {
-    return dropout_grad(Device{}, mask, out_grad, probability, training);
+    return dropout_grad(detail::exec_of(mask), mask, out_grad, probability, training);
 }
 
 namespace detail {

@@ -74,7 +74,7 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
 template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
-    return lookup_table(Device{}, table, ids, options);
+    return lookup_table(detail::exec_of(table), table, ids, options);
 }
 
 struct lookup_table_grad_op {

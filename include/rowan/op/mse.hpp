@@ -86,12 +86,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(Device{}, x, y);
+    return mse(detail::exec_of(x), x, y);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                                           Tensor<T, Device> const& out_grad) {
-    return mse_grad(Device{}, x, y, out_grad);
+    return mse_grad(detail::exec_of(x), x, y, out_grad);
 }
 
 struct mse_grad_op {

@@ -69,11 +69,11 @@ Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(Device{}, x, y);
+    return sub(detail::exec_of(x), x, y);
 }
 template <class T, class Device>
 Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(Device{}, x);
+    return negate(detail::exec_of(x), x);
 }
 
 struct negate_op {

@@ -56,7 +56,7 @@ Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(Device{}, x);
+    return sum_rows(detail::exec_of(x), x);
 }
 
 /// Repeats a row for each row of `like`: the adjoint of sum_rows.

@@ -17,7 +17,7 @@ namespace rowan::inline v0 {
 /// device: the next synchronize(exec) or copy to the host throws the IndexError of a bad id. Until then, the failed
 /// call and those enqueued after it leave existing tensors unchanged, as if the call had thrown; tensors that they
 /// return have unspecified contents and must be discarded. Only one host thread at a time may use a stream. A call
-/// without an execution argument runs on the default stream unless documented otherwise.
+/// without an execution argument runs on the device and stream on which its first tensor was created.
 template <class System>
 struct ThrustDevice {
     /// The execution policy for Thrust.
