@@ -25,6 +25,7 @@
 #include <rowan/op/gru_unit.hpp>
 #include <rowan/op/identity.hpp>
 #include <rowan/op/infer.hpp>
+#include <rowan/op/lookup_bag.hpp>
 #include <rowan/op/lookup_table.hpp>
 #include <rowan/op/lstm_unit.hpp>
 #include <rowan/op/matmul.hpp>
