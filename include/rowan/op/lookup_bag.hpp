@@ -15,6 +15,7 @@ template <class T, id_type I, device D>
                                                                BagOptions const& options = {}) {
     return embedding_bag(exec, table, ids, options);
 }
+/// As embedding_bag.
 template <class T, id_type I, device D>
 [[deprecated("use embedding_bag")]] LoDTensor<T, D> lookup_bag(D const& exec, Tensor<T, D> const& table,
                                                                LoDTensor<I, D> const& ids,
@@ -30,6 +31,7 @@ template <class T, id_type I, device D>
     std::type_identity_t<Tensor<T, D>> const& out_grad, BagOptions const& options = {}) {
     return embedding_bag_grad(exec, table, ids, out_grad, options);
 }
+/// As embedding_bag_grad.
 template <class T, id_type I, device D>
 [[deprecated("use embedding_bag_grad")]] std::tuple<SelectedRows<T, D>, Tensor<T, D>> lookup_bag_grad(
     D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids,
