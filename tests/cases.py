@@ -195,8 +195,7 @@ class Runner:
                 left = {}
             elif not left and child.returncode and not bad:  # all passed, but it ends badly: a leak
                 self.total += 1
-                bad = Test({"name": f"{first.room}: the end of the program"})
-                self.end(bad, "failed", 0, text + f"\nstatus {child.returncode}")
+                self.end(Test({"name": f"{first.room}: the end of the program"}), "failed", 0, text + f"\nstatus {child.returncode}")
 
     def run(self):
         self.work.sort(key=lambda piece: not piece[0].cases)  # the many first

@@ -15974,7 +15974,7 @@ template <class S>
 requires is_machine_float<S>
 void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Factor<S> b, S* out, bool add) {
 #ifdef ROWAN_BLAS
-    static_cast<void>(thread_count(exec));
+    check_exec(exec);
     multiply_by_blas(m, n, k, a, b, out, add);
 #else
     // step: a multiple of all tile sizes; serial: the number of multiplications below which one thread runs

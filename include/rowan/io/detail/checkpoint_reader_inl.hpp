@@ -1,6 +1,7 @@
 // rowan/io/detail/checkpoint_reader_inl.hpp: definitions of rowan/io/detail/checkpoint_reader.hpp.
 #pragma once
 
+#include <rowan/detail/on_device.hpp>
 #include <rowan/io/detail/checkpoint_reader.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
@@ -12,7 +13,7 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION CheckpointReader::CheckpointReader(Cpu e, std::string path) : exec(e), file(std::move(path)) {
-    static_cast<void>(thread_count(exec));  // validates exec.threads
+    check_exec(exec);
     read_header();
     descriptors.resize(static_cast<std::size_t>(header.descriptor_bytes));
     file.read(sizeof header, descriptors);
