@@ -392,256 +392,6 @@ private:
 
 }  // namespace rowan::inline v0
 
-// rowan/fwd.hpp: forward declarations of the public class templates, with their default arguments.
-
-/// Row-sparse tensors, ragged sequences, operators, nets and files.
-namespace rowan::inline v0 {
-
-struct Cpu;
-
-template <class T>
-struct dtype;
-
-template <class Device = Cpu>
-class Ids;
-
-template <class T, class Device = Cpu>
-class Tensor;
-
-template <class T, class Device = Cpu>
-class SelectedRows;
-
-template <class Device = Cpu>
-class RowPlan;
-
-class Lod;
-
-template <class T, class Device = Cpu>
-class LoDTensor;
-
-template <class Device = Cpu>
-class StepMap;
-
-template <class T, class Device = Cpu>
-class TensorArray;
-
-}  // namespace rowan::inline v0
-
-// rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
-
-#include <type_traits>
-
-namespace rowan::inline v0 {
-
-/// The host. As a template argument: values are stored in host memory. As a first argument: the number of threads of a
-/// call. Results are bit-identical for any number of threads.
-struct Cpu {
-    int threads = 0;  ///< 0: OpenMP's maximum (OMP_NUM_THREADS); without OpenMP always one thread
-};
-
-/// Whether `D` is a device tag. The header of each device specialises it.
-template <class D>
-inline constexpr bool is_device = std::is_same_v<D, Cpu>;
-
-/// The type of the first argument of calls: where tensors are stored, and how the call runs.
-template <class D>
-concept device = is_device<D>;
-
-}  // namespace rowan::inline v0
-
-// rowan/core/float16.hpp: float16, IEEE 754 binary16.
-
-namespace rowan::inline v0 {
-
-/// A storage type with 5 exponent and 10 fraction bits, largest finite value 65504; arithmetic is done in float.
-/// Conversion from float rounds to nearest, ties to even; values that are too large become infinite, a NaN stays a NaN.
-class float16 {
-public:
-    float16() = default;  ///< zero
-    /// Rounds to nearest, ties to even.
-    ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
-    /// Exact conversion.
-    ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
-
-    /// The number with this bit pattern.
-    ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
-        float16 x;
-        x.bits_ = bits;
-        return x;
-    }
-    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
-
-private:
-    // Both directions branch only on the class of the number. Subnormals are rounded by a float addition: in the sum
-    // with 0.5 only the bits that fit remain, rounded to nearest, ties to even.
-    ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
-        std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
-        std::uint32_t const sign = (bits >> 16) & 0x8000U;
-        std::uint32_t const size = bits & 0x7FFFFFFFU;
-        std::uint32_t half = 0;
-        if (size > 0x7F800000U) {
-            half = 0x7E00U | (size >> 13 & 0x3FFU);  // NaN
-        } else if (size >= 0x47800000U) {
-            half = 0x7C00U;  // 2^16 and above
-        } else if (size < 0x38800000U) {
-            half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
-        } else {
-            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // the carry into infinity is correct
-        }
-        return static_cast<std::uint16_t>(sign | half);
-    }
-
-    ROWAN_HD static constexpr float widen(std::uint16_t half) noexcept {
-        std::uint32_t const sign = std::uint32_t{half & 0x8000U} << 16;
-        std::uint32_t const size = half & 0x7FFFU;
-        std::uint32_t bits = 0;
-        if (size >= 0x7C00U) {
-            bits = 0x7F800000U | (size & 0x3FFU) << 13;
-        } else if (size >= 0x0400U) {
-            bits = (size << 13) + 0x38000000U;
-        } else {
-            bits = detail::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24F);
-        }
-        return detail::bit_cast<float>(sign | bits);
-    }
-
-    std::uint16_t bits_ = 0;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
-
-#include <concepts>
-#include <string_view>
-
-namespace rowan::inline v0 {
-
-/// To use a user-defined element type `T`, specialise `rowan::dtype<T>` with
-///     sum            the type of sums and products: zero by default, constructible from double, with + - * /
-///     name           its name in messages and nets
-///     wire           its number in descriptors and checkpoints; user-defined types have numbers from 1000
-///     widen(T)       -> sum
-///     narrow(sum)    -> T, with the rounding of the type
-///
-/// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
-/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
-template <class T>
-concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
-    requires(T const& x, typename dtype<T>::sum const& s) {
-    { dtype<T>::name } -> std::convertible_to<std::string_view>;
-    { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
-    { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
-    { dtype<T>::narrow(s) } -> std::same_as<T>;
-};
-
-namespace detail {
-
-/// The common base of the built-in element types.
-template <class T, class Sum>
-struct cast_dtype {
-    using sum = Sum;
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
-    ROWAN_NO_EXEC_CHECK
-    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
-};
-
-/// Whether `T` is an element type. The first compiler error names what a specialisation lacks.
-template <class T>
-consteval bool is_element() {
-    if constexpr (requires { sizeof(dtype<T>); }) {
-        using traits = dtype<T>;
-        static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
-        static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
-        static_assert(
-            requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
-            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
-        static_assert(
-            requires { typename std::integral_constant<std::int32_t, traits::wire>; },
-            "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
-        static_assert(
-            requires { typename traits::sum; },
-            "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
-        if constexpr (requires { typename traits::sum; }) {
-            using sum = typename traits::sum;
-            static_assert(
-                requires(T const& x) {
-                    { traits::widen(x) } -> std::same_as<sum>;
-                },
-                "rowan::dtype<T>: static sum widen(T) is missing");
-            static_assert(
-                requires(sum const& x) {
-                    { traits::narrow(x) } -> std::same_as<T>;
-                },
-                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
-            static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
-                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
-            static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
-            static_assert(
-                requires(double x) { static_cast<sum>(x); }, "rowan::dtype<T>::sum must be constructible from double");
-            static_assert(
-                requires(sum const& a, sum const& b) { sum(a + b), sum(a - b), sum(a * b), sum(a / b); },
-                "rowan::dtype<T>::sum must have + - * and /");
-        }
-    }
-    return element<T>;
-}
-
-}  // namespace detail
-
-template <>
-struct dtype<float> : detail::cast_dtype<float, float> {
-    static constexpr std::string_view name = "f32";
-    static constexpr std::int32_t wire = 5;
-};
-
-template <>
-struct dtype<double> : detail::cast_dtype<double, double> {
-    static constexpr std::string_view name = "f64";
-    static constexpr std::int32_t wire = 6;
-};
-
-/// Sums of integers are 64 bits wide and wrap around when narrowed, as in NumPy.
-template <>
-struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
-    static constexpr std::string_view name = "i32";
-    static constexpr std::int32_t wire = 2;
-};
-
-template <>
-struct dtype<std::int64_t> : detail::cast_dtype<std::int64_t, std::int64_t> {
-    static constexpr std::string_view name = "i64";
-    static constexpr std::int32_t wire = 3;
-};
-
-template <>
-struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
-    static constexpr std::string_view name = "u8";
-    static constexpr std::int32_t wire = 20;
-};
-
-/// The sum of bools is their logical or.
-template <>
-struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
-    static constexpr std::string_view name = "bool";
-    static constexpr std::int32_t wire = 0;
-};
-
-template <>
-struct dtype<float16> : detail::cast_dtype<float16, float> {
-    static constexpr std::string_view name = "f16";
-    static constexpr std::int32_t wire = 4;
-};
-
-template <>
-struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
-    static constexpr std::string_view name = "bf16";
-    static constexpr std::int32_t wire = 22;
-};
-
-}  // namespace rowan::inline v0
-
 // rowan/core/error.hpp: the exception types. Types and accessors are API, message texts are not.
 
 #include <stdexcept>
@@ -865,152 +615,6 @@ ROWAN_FUNCTION IoError::IoError(std::string const& operation, std::string path, 
 
 #endif
 
-// rowan/core/height.hpp: Height, the parameter type for the number of rows of a table.
-
-#include <utility>
-
-namespace rowan::inline v0 {
-
-/// The number of rows of a table. Any integer type converts to it, so that `table.shape(0)` needs no cast.
-/// errors   ShapeError if it is negative or more than 2^63 - 1
-class Height {
-public:
-    /// errors   ShapeError if it is negative or more than 2^63 - 1
-    /// cost     O(1)
-    template <std::integral I>
-    Height(I height) : value_(static_cast<std::int64_t>(height)) {
-        if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
-            throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
-        }
-    }
-    operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
-
-private:
-    std::int64_t value_;
-};
-
-}  // namespace rowan::inline v0
-
-// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
-
-#include <atomic>
-#include <exception>
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-namespace rowan::inline v0 {
-
-/// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
-/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
-/// errors   ValueError if `exec.threads` is negative
-/// cost     O(1), queries of OpenMP
-inline int thread_count(Cpu exec) {
-    if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
-#ifdef _OPENMP
-    int const all = omp_get_max_threads();
-    return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
-#else
-    return 1;
-#endif
-}
-
-namespace detail {
-
-/// Below this many elements, a second thread costs more than it saves.
-inline constexpr std::size_t serial_below = std::size_t{1} << 18;
-
-/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
-inline int threads_for(Cpu exec, std::size_t elements) {
-    int const threads = thread_count(exec);
-    return elements < serial_below ? 1 : threads;
-}
-
-struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
-    template <std::same_as<std::size_t> U>
-    operator U() const;
-};
-
-/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
-template <class F>
-void team(int threads, F&& f) {
-#ifdef _OPENMP
-    if (threads > 1) {
-        std::exception_ptr error;
-        std::atomic_flag caught;
-#pragma omp parallel num_threads(threads)
-        try {
-            f(omp_get_thread_num(), omp_get_num_threads());
-        } catch (...) {
-            if (!caught.test_and_set()) error = std::current_exception();
-        }
-        if (error) std::rethrow_exception(error);
-        return;
-    }
-#endif
-    static_cast<void>(threads);
-    f(0, 1);
-}
-
-/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
-/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
-/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
-/// requires   no thread throws before its last wait, otherwise the other threads wait forever
-class TeamBarrier {
-public:
-    /// Waits until all `threads` threads of the team have called it.
-    void wait(int threads) {
-        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
-        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
-            arrived_.store(0, std::memory_order_relaxed);
-            phase_.store(phase + 1, std::memory_order_release);
-            phase_.notify_all();
-            return;
-        }
-        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
-            if (phase_.load(std::memory_order_acquire) != phase) return;
-        }
-        phase_.wait(phase, std::memory_order_acquire);
-    }
-
-private:
-    std::atomic<int> arrived_{0};
-    std::atomic<unsigned> phase_{0};
-};
-
-}  // namespace detail
-
-/// A callback f(begin, end) with 64-bit bounds. Generic callbacks (`auto` parameters) are accepted.
-template <class F>
-concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
-    ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
-     std::invocable<F&, detail::index64, detail::index64>);
-
-/// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
-/// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
-/// so `f` must write only to the data of its range.
-/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
-/// cost     one team of threads, none for a single range or thread; the cost of `f`
-template <class F>
-void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
-    static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
-    grain = std::max<std::size_t>(grain, 1);
-    std::size_t const ranges = n / grain + (n % grain != 0);
-    std::size_t const threads = std::min(static_cast<std::size_t>(thread_count(exec)), ranges);
-    if (n == 0) return;
-    if (threads <= 1) {
-        f(std::size_t{0}, n);
-        return;
-    }
-    std::atomic<std::size_t> next{0};
-    detail::team(static_cast<int>(threads), [&](int, int) {
-        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
-    });
-}
-
-}  // namespace rowan::inline v0
-
 // rowan/core/detail/checked.hpp: overflow-checked size arithmetic, and shapes as text.
 
 #include <cmath>
@@ -1091,9 +695,239 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
 
 #endif
 
+// rowan/core/float16.hpp: float16, IEEE 754 binary16.
+
+namespace rowan::inline v0 {
+
+/// A storage type with 5 exponent and 10 fraction bits, largest finite value 65504; arithmetic is done in float.
+/// Conversion from float rounds to nearest, ties to even; values that are too large become infinite, a NaN stays a NaN.
+class float16 {
+public:
+    float16() = default;  ///< zero
+    /// Rounds to nearest, ties to even.
+    ROWAN_HD constexpr explicit float16(float x) noexcept : bits_(narrow(x)) {}
+    /// Exact conversion.
+    ROWAN_HD constexpr operator float() const noexcept { return widen(bits_); }
+
+    /// The number with this bit pattern.
+    ROWAN_HD static constexpr float16 from_bits(std::uint16_t bits) noexcept {
+        float16 x;
+        x.bits_ = bits;
+        return x;
+    }
+    ROWAN_HD constexpr std::uint16_t bits() const noexcept { return bits_; }  ///< the bit pattern
+
+private:
+    // Both directions branch only on the class of the number. Subnormals are rounded by a float addition: in the sum
+    // with 0.5 only the bits that fit remain, rounded to nearest, ties to even.
+    ROWAN_HD static constexpr std::uint16_t narrow(float value) noexcept {
+        std::uint32_t const bits = detail::bit_cast<std::uint32_t>(value);
+        std::uint32_t const sign = (bits >> 16) & 0x8000U;
+        std::uint32_t const size = bits & 0x7FFFFFFFU;
+        std::uint32_t half = 0;
+        if (size > 0x7F800000U) {
+            half = 0x7E00U | (size >> 13 & 0x3FFU);  // NaN
+        } else if (size >= 0x47800000U) {
+            half = 0x7C00U;  // 2^16 and above
+        } else if (size < 0x38800000U) {
+            half = detail::bit_cast<std::uint32_t>(detail::bit_cast<float>(size) + 0.5F) - 0x3F000000U;  // below 2^-14
+        } else {
+            half = (size + 0xC8000FFFU + (size >> 13 & 1U)) >> 13;  // the carry into infinity is correct
+        }
+        return static_cast<std::uint16_t>(sign | half);
+    }
+
+    ROWAN_HD static constexpr float widen(std::uint16_t half) noexcept {
+        std::uint32_t const sign = std::uint32_t{half & 0x8000U} << 16;
+        std::uint32_t const size = half & 0x7FFFU;
+        std::uint32_t bits = 0;
+        if (size >= 0x7C00U) {
+            bits = 0x7F800000U | (size & 0x3FFU) << 13;
+        } else if (size >= 0x0400U) {
+            bits = (size << 13) + 0x38000000U;
+        } else {
+            bits = detail::bit_cast<std::uint32_t>(static_cast<float>(size) * 0x1p-24F);
+        }
+        return detail::bit_cast<float>(sign | bits);
+    }
+
+    std::uint16_t bits_ = 0;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/fwd.hpp: forward declarations of the public class templates, with their default arguments.
+
+/// Row-sparse tensors, ragged sequences, operators, nets and files.
+namespace rowan::inline v0 {
+
+struct Cpu;
+
+template <class T>
+struct dtype;
+
+template <class Device = Cpu>
+class Ids;
+
+template <class T, class Device = Cpu>
+class Tensor;
+
+template <class T, class Device = Cpu>
+class SelectedRows;
+
+template <class Device = Cpu>
+class RowPlan;
+
+class Lod;
+
+template <class T, class Device = Cpu>
+class LoDTensor;
+
+template <class Device = Cpu>
+class StepMap;
+
+template <class T, class Device = Cpu>
+class TensorArray;
+
+}  // namespace rowan::inline v0
+
+// rowan/core/dtype.hpp: dtype<T>, the properties that rowan requires of an element type.
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+
+namespace rowan::inline v0 {
+
+/// To use a user-defined element type `T`, specialise `rowan::dtype<T>` with
+///     sum            the type of sums and products: zero by default, constructible from double, with + - * /
+///     name           its name in messages and nets
+///     wire           its number in descriptors and checkpoints; user-defined types have numbers from 1000
+///     widen(T)       -> sum
+///     narrow(sum)    -> T, with the rounding of the type
+///
+/// `T` itself must be trivially copyable and default constructible. Functions with further requirements on `sum` do not
+/// compile without them: sqrt, exp, log and pow, found by argument-dependent lookup, and the comparisons < and >.
+template <class T>
+concept element = std::is_trivially_copyable_v<T> && std::default_initializable<T> &&
+    requires(T const& x, typename dtype<T>::sum const& s) {
+    { dtype<T>::name } -> std::convertible_to<std::string_view>;
+    { dtype<T>::wire } -> std::convertible_to<std::int32_t>;
+    { dtype<T>::widen(x) } -> std::same_as<typename dtype<T>::sum>;
+    { dtype<T>::narrow(s) } -> std::same_as<T>;
+};
+
+namespace detail {
+
+/// The common base of the built-in element types.
+template <class T, class Sum>
+struct cast_dtype {
+    using sum = Sum;
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr sum widen(T x) noexcept { return static_cast<sum>(x); }
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD static constexpr T narrow(sum x) noexcept { return static_cast<T>(x); }
+};
+
+/// Whether `T` is an element type. The first compiler error names what a specialisation lacks.
+template <class T>
+consteval bool is_element() {
+    if constexpr (requires { sizeof(dtype<T>); }) {
+        using traits = dtype<T>;
+        static_assert(std::is_trivially_copyable_v<T>, "rowan::dtype<T>: T must be trivially copyable");
+        static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
+        static_assert(
+            requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+        static_assert(
+            requires { typename std::integral_constant<std::int32_t, traits::wire>; },
+            "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
+        static_assert(
+            requires { typename traits::sum; },
+            "rowan::dtype<T>: using sum = ... is missing: the type in which sums of T are formed");
+        if constexpr (requires { typename traits::sum; }) {
+            using sum = typename traits::sum;
+            static_assert(
+                requires(T const& x) {
+                    { traits::widen(x) } -> std::same_as<sum>;
+                },
+                "rowan::dtype<T>: static sum widen(T) is missing");
+            static_assert(
+                requires(sum const& x) {
+                    { traits::narrow(x) } -> std::same_as<T>;
+                },
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+            static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
+                          "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
+            static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
+            static_assert(
+                requires(double x) { static_cast<sum>(x); }, "rowan::dtype<T>::sum must be constructible from double");
+            static_assert(
+                requires(sum const& a, sum const& b) { sum(a + b), sum(a - b), sum(a * b), sum(a / b); },
+                "rowan::dtype<T>::sum must have + - * and /");
+        }
+    }
+    return element<T>;
+}
+
+}  // namespace detail
+
+template <>
+struct dtype<float> : detail::cast_dtype<float, float> {
+    static constexpr std::string_view name = "f32";
+    static constexpr std::int32_t wire = 5;
+};
+
+template <>
+struct dtype<double> : detail::cast_dtype<double, double> {
+    static constexpr std::string_view name = "f64";
+    static constexpr std::int32_t wire = 6;
+};
+
+/// Sums of integers are 64 bits wide and wrap around when narrowed, as in NumPy.
+template <>
+struct dtype<std::int32_t> : detail::cast_dtype<std::int32_t, std::int64_t> {
+    static constexpr std::string_view name = "i32";
+    static constexpr std::int32_t wire = 2;
+};
+
+template <>
+struct dtype<std::int64_t> : detail::cast_dtype<std::int64_t, std::int64_t> {
+    static constexpr std::string_view name = "i64";
+    static constexpr std::int32_t wire = 3;
+};
+
+template <>
+struct dtype<std::uint8_t> : detail::cast_dtype<std::uint8_t, std::int64_t> {
+    static constexpr std::string_view name = "u8";
+    static constexpr std::int32_t wire = 20;
+};
+
+/// The sum of bools is their logical or.
+template <>
+struct dtype<bool> : detail::cast_dtype<bool, std::int64_t> {
+    static constexpr std::string_view name = "bool";
+    static constexpr std::int32_t wire = 0;
+};
+
+template <>
+struct dtype<float16> : detail::cast_dtype<float16, float> {
+    static constexpr std::string_view name = "f16";
+    static constexpr std::int32_t wire = 4;
+};
+
+template <>
+struct dtype<bfloat16> : detail::cast_dtype<bfloat16, float> {
+    static constexpr std::string_view name = "bf16";
+    static constexpr std::int32_t wire = 22;
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/core/detail/nested.hpp: Nested, braced lists of any depth: `{{1, 2}, {3, 4}}`.
 
 #include <initializer_list>
+#include <utility>
 
 namespace rowan::inline v0::detail {
 
@@ -1168,6 +1002,7 @@ private:
 
 // rowan/core/detail/storage.hpp: Storage, the elements of a Tensor, in a memory block that tensors may share.
 
+#include <atomic>
 #include <iterator>
 #include <memory>
 
@@ -1330,6 +1165,28 @@ struct rebind_container<X, svector<T, N, std::allocator<T>, true>> {
 #include <xtensor/xsemantic.hpp>
 #endif
 
+// rowan/core/device.hpp: Cpu, the device tag that states where values are stored and how a call runs.
+
+namespace rowan::inline v0 {
+
+/// The host. As a template argument: values are stored in host memory. As a first argument: the number of threads of a
+/// call. Results are bit-identical for any number of threads.
+struct Cpu {
+    int threads = 0;  ///< 0: OpenMP's maximum (OMP_NUM_THREADS); without OpenMP always one thread
+
+    friend bool operator==(Cpu const&, Cpu const&) = default;
+};
+
+/// Whether `D` is a device tag. The header of each device specialises it.
+template <class D>
+inline constexpr bool is_device = std::is_same_v<D, Cpu>;
+
+/// The type of the first argument of calls: where tensors are stored, and how the call runs.
+template <class D>
+concept device = is_device<D>;
+
+}  // namespace rowan::inline v0
+
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
 
 #include <span>
@@ -1397,14 +1254,17 @@ public:
     /// errors   ShapeError if the size in bytes exceeds 2^63 - 1 or there are more than max_rank dims; std::bad_alloc
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
+    static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
+    static Tensor full(Cpu const&, shape_type const& shape, T value) { return full(shape, value); }
     /// The same with zeros.
     /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
+    static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
@@ -1428,6 +1288,9 @@ public:
     Tensor& operator=(xt::xexpression<E> const& e) {
         return *this = Tensor(e);
     }
+
+    /// The execution of calls that are given none.
+    Cpu device() const noexcept { return {}; }
 
     /// An alias with the current shape. Constness is shallow, as with std::span.
     Tensor share() const { return alias(0, this->size(), this->shape()); }
@@ -1673,6 +1536,182 @@ ROWAN_TEMPLATE(void Tensor<bool>::resize(Tensor<bool>::shape_type const&, bool))
 
 }  // namespace rowan::inline v0
 
+// rowan/core/copy.hpp: to_host, to_device and synchronize on the host, for code that is generic over devices.
+
+namespace rowan::inline v0 {
+
+/// Returns a tensor on the host. On a device, `to_device` copies it there.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     O(1)
+template <class T>
+Tensor<T> to_device(Cpu const&, Tensor<T> x) {
+    return x;
+}
+
+/// Returns an alias of a tensor that is in host memory already. On a device, `to_host` copies it.
+/// shapes   x [...] -> [...]
+/// errors   none
+/// cost     O(1)
+template <class T>
+Tensor<T> to_host(Tensor<T> const& x) {
+    return x.share();
+}
+template <class T>
+Tensor<T> to_host(Cpu const&, Tensor<T> const& x) {
+    return x.share();
+}
+
+/// Does nothing: calls on the host have finished when they return.
+/// errors   none
+/// cost     none
+inline void synchronize(Cpu const&) {}
+
+}  // namespace rowan::inline v0
+
+// rowan/core/height.hpp: Height, the parameter type for the number of rows of a table.
+
+namespace rowan::inline v0 {
+
+/// The number of rows of a table. Any integer type converts to it, so that `table.shape(0)` needs no cast.
+/// errors   ShapeError if it is negative or more than 2^63 - 1
+class Height {
+public:
+    /// errors   ShapeError if it is negative or more than 2^63 - 1
+    /// cost     O(1)
+    template <std::integral I>
+    Height(I height) : value_(static_cast<std::int64_t>(height)) {
+        if (std::cmp_less(height, 0) || !std::in_range<std::int64_t>(height)) {
+            throw ShapeError("height", std::to_string(height), "in [0, 2^63 - 1]");
+        }
+    }
+    operator std::int64_t() const noexcept { return value_; }  ///< the number of rows, in [0, 2^63 - 1]
+
+private:
+    std::int64_t value_;
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/core/parallel.hpp: parallel loops, with OpenMP if the program is built with it.
+
+#include <exception>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace rowan::inline v0 {
+
+/// The number of threads that a call on `exec` may use: `exec.threads`, or OpenMP's maximum if that is 0. At most
+/// OpenMP's thread limit, and at most 256 unless OpenMP's maximum is larger. 1 without OpenMP.
+/// errors   ValueError if `exec.threads` is negative
+/// cost     O(1), queries of OpenMP
+inline int thread_count(Cpu exec) {
+    if (exec.threads < 0) throw ValueError("threads", exec.threads, "0 (all) or more");
+#ifdef _OPENMP
+    int const all = omp_get_max_threads();
+    return std::min({exec.threads > 0 ? exec.threads : all, std::max(all, 256), omp_get_thread_limit()});
+#else
+    return 1;
+#endif
+}
+
+namespace detail {
+
+/// Below this many elements, a second thread costs more than it saves.
+inline constexpr std::size_t serial_below = std::size_t{1} << 18;
+
+/// The number of threads for work on `elements` elements. Validates exec.threads even if one thread is enough.
+inline int threads_for(Cpu exec, std::size_t elements) {
+    int const threads = thread_count(exec);
+    return elements < serial_below ? 1 : threads;
+}
+
+struct index64 {  // converts to std::size_t only, so that callbacks that take int do not compile
+    template <std::same_as<std::size_t> U>
+    operator U() const;
+};
+
+/// Calls f(thread, team size) once on each thread of a team of at most `threads`. Rethrows the first exception of f.
+template <class F>
+void team(int threads, F&& f) {
+#ifdef _OPENMP
+    if (threads > 1) {
+        std::exception_ptr error;
+        std::atomic_flag caught;
+#pragma omp parallel num_threads(threads)
+        try {
+            f(omp_get_thread_num(), omp_get_num_threads());
+        } catch (...) {
+            if (!caught.test_and_set()) error = std::current_exception();
+        }
+        if (error) std::rethrow_exception(error);
+        return;
+    }
+#endif
+    static_cast<void>(threads);
+    f(0, 1);
+}
+
+/// A barrier for the threads of a team. It does not use OpenMP: a program may compile some files with OpenMP and others
+/// without, and the linker then picks one definition of each inline function. Only `thread_count` and `team` depend on
+/// OpenMP, and any combination of their definitions works, because callers use the team size that they are passed.
+/// requires   no thread throws before its last wait, otherwise the other threads wait forever
+class TeamBarrier {
+public:
+    /// Waits until all `threads` threads of the team have called it.
+    void wait(int threads) {
+        unsigned const phase = phase_.load(std::memory_order_relaxed);  // unchanged until this thread has arrived
+        if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+            arrived_.store(0, std::memory_order_relaxed);
+            phase_.store(phase + 1, std::memory_order_release);
+            phase_.notify_all();
+            return;
+        }
+        for (int i = 0; i < 10'000; ++i) {  // spin first: the wait is often short, and sleeping is slow
+            if (phase_.load(std::memory_order_acquire) != phase) return;
+        }
+        phase_.wait(phase, std::memory_order_acquire);
+    }
+
+private:
+    std::atomic<int> arrived_{0};
+    std::atomic<unsigned> phase_{0};
+};
+
+}  // namespace detail
+
+/// A callback f(begin, end) with 64-bit bounds. Generic callbacks (`auto` parameters) are accepted.
+template <class F>
+concept range_callback = std::invocable<F&, std::size_t, std::size_t> &&
+    ((std::is_class_v<std::remove_cvref_t<F>> && !requires { &std::remove_cvref_t<F>::operator(); }) ||
+     std::invocable<F&, detail::index64, detail::index64>);
+
+/// Calls f(begin, end) on disjoint ranges that cover [0, n): ranges of size `grain`, the last may be smaller, or the
+/// single range [0, n) on one thread. Ranges are scheduled dynamically. Which thread runs which range is unspecified,
+/// so `f` must write only to the data of its range.
+/// errors   ValueError if `exec.threads` is negative; the exceptions of `f`, one of them if several calls throw
+/// cost     one team of threads, none for a single range or thread; the cost of `f`
+template <class F>
+void parallel_for(Cpu exec, std::size_t n, std::size_t grain, F&& f) {
+    static_assert(range_callback<F>, "rowan::parallel_for: the callback must take two std::size_t, begin and end");
+    grain = std::max<std::size_t>(grain, 1);
+    std::size_t const ranges = n / grain + (n % grain != 0);
+    std::size_t const threads = std::min(static_cast<std::size_t>(thread_count(exec)), ranges);
+    if (n == 0) return;
+    if (threads <= 1) {
+        f(std::size_t{0}, n);
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    detail::team(static_cast<int>(threads), [&](int, int) {
+        for (std::size_t k = next++; k < ranges; k = next++) f(k * grain, k * grain + std::min(grain, n - k * grain));
+    });
+}
+
+}  // namespace rowan::inline v0
+
 // rowan/core/ids.hpp: Ids, the parameter type for row numbers.
 
 #include <ranges>
@@ -1819,6 +1858,778 @@ private:
 };
 
 }  // namespace rowan::inline v0
+
+// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
+
+#if !__has_include(<xsimd/xsimd.hpp>)
+#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+#endif
+#include <xsimd/xsimd.hpp>
+
+namespace rowan::inline v0::detail {
+
+template <class T>
+using sum_t = typename dtype<T>::sum;
+
+/// The type in which formulas over values of `T...` are computed.
+template <class... T>
+using compute_t = std::common_type_t<sum_t<T>...>;
+
+/// Whether a table of `To` can be updated from values of `From...`. A table of integers can be updated from integers
+/// only.
+template <class To, class... From>
+concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
+    typename compute_t<To, From...>;
+}
+&&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
+
+/// Whether `S` is a floating-point type with hardware arithmetic on all devices.
+template <class S>
+inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
+
+/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
+#ifdef __CUDA_ARCH__
+template <class S>
+inline constexpr bool has_batch = false;
+#else
+template <class S>
+inline constexpr bool has_batch = is_machine_float<S>;
+#endif
+
+template <class V>
+inline constexpr bool is_batch = false;
+template <class S, class A>
+inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
+
+/// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
+/// need it: its `product` is never fused.
+template <class V>
+ROWAN_HD_INLINE V rounded(V x) {
+#ifndef __CUDA_ARCH__
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
+#if defined(__AVX512F__)
+#define ROWAN_FLOAT_REGISTER "+v"
+#elif defined(__x86_64__)
+#define ROWAN_FLOAT_REGISTER "+x"
+#else
+#define ROWAN_FLOAT_REGISTER "+w"
+#endif
+    if constexpr (is_batch<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x.data));
+        return x;
+    } else if constexpr (is_machine_float<V>) {
+        asm("" : ROWAN_FLOAT_REGISTER(x));
+        return x;
+    }
+#undef ROWAN_FLOAT_REGISTER
+#endif
+    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
+#endif
+    return x;
+}
+
+/// a + b; integers wrap around.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V plus(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
+    } else {
+        return a + b;
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V product(V const& a, V const& b) {
+    if constexpr (std::signed_integral<V>) {
+        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
+#ifdef __CUDA_ARCH__
+    } else if constexpr (std::is_same_v<V, float>) {
+        return __fmul_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dmul_rn(a, b);
+#endif
+    } else {
+        return rounded(a * b);
+    }
+}
+
+/// a / b, correctly rounded regardless of the device compiler's options.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fdiv_rn(a, b);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __ddiv_rn(a, b);
+    } else
+#endif
+    {
+        return a / b;
+    }
+}
+
+/// Converts an option to the type in which a formula is computed.
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V constant(double x) {
+    if constexpr (is_batch<V>) {
+        return V(static_cast<typename V::value_type>(x));
+    } else {
+        return static_cast<V>(x);
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V>
+ROWAN_HD_INLINE V square_root(V const& x) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<V, float>) {
+        return __fsqrt_rn(x);
+    } else if constexpr (std::is_same_v<V, double>) {
+        return __dsqrt_rn(x);
+    }
+#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
+    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
+        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
+    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
+        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
+    }
+#endif
+    using std::sqrt;
+    using xsimd::sqrt;
+    static_assert(
+        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+    return sqrt(x);
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class Mask, class V>
+ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
+    if constexpr (is_batch<V>) {
+        return xsimd::select(mask, yes, no);
+    } else {
+        return mask ? yes : no;
+    }
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
+
+#include <tuple>
+
+namespace rowan::inline v0::detail {
+
+/// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
+ROWAN_NO_EXEC_CHECK
+template <class V, class T>
+ROWAN_HD_INLINE V load(T const* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        return *p;
+    } else if constexpr (!is_batch<V>) {
+        return static_cast<V>(dtype<T>::widen(*p));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        return V::load_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
+        return V::load_unaligned(wide);
+    }
+}
+
+ROWAN_NO_EXEC_CHECK
+template <class V, class T>
+ROWAN_HD_INLINE void store(V const& x, T* p) {
+    if constexpr (std::is_same_v<T, V>) {
+        *p = x;
+    } else if constexpr (!is_batch<V>) {
+        *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
+    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
+        x.store_unaligned(p);
+    } else {
+        typename V::value_type wide[V::size];
+        x.store_unaligned(wide);
+        for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
+    }
+}
+
+/// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
+template <class V, class Formula, class... T>
+ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
+    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
+    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+        (
+            [&] {
+                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
+            }(),
+            ...);
+    }
+    (std::index_sequence_for<T...>{});
+}
+
+/// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
+/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
+/// results are bit-identical.
+template <class S, class Formula, class... T>
+ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        std::size_t i = 0;
+        for (; i + 4 * V::size <= n; i += 4 * V::size) {
+            apply_lanes<V>(formula, (p + i)...);
+            apply_lanes<V>(formula, (p + i + V::size)...);
+            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
+            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
+        }
+        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
+        for (; i < n; ++i) {
+            apply_lanes<S>(formula, (p + i)...);
+            asm volatile(
+                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
+        }
+    } else {
+        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
+    }
+}
+
+/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
+template <class S, class Map, class From, class To>
+ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
+    }
+    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
+}
+
+/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
+/// with V = S. f itself loads and stores.
+template <class S, class F>
+ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
+    }
+    for (; i < n; ++i) f.template operator()<S>(i);
+}
+
+/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
+template <class S, class Map, class To, class... From>
+ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
+    std::size_t i = 0;
+    if constexpr (has_batch<S>) {
+        using V = xsimd::batch<S>;
+        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
+    }
+    for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
+}
+
+/// Converts n elements from `from` to `to`.
+template <class S, class From, class To>
+ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
+    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
+}
+
+/// to += from
+struct add_lanes {
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, from);
+    }
+};
+
+/// x²
+struct squared {
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x) const {
+        return product(x, x);
+    }
+};
+
+/// to += map(from)
+template <class Map>
+struct add_mapped {
+    Map const& map;
+
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
+        to = plus(to, map(from));
+    }
+};
+
+/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
+/// part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S, class T, class Map>
+ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
+    S part[16];
+    for (auto& p : part) p = constant<S>(0.0);
+#ifdef __CUDA_ARCH__
+    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
+#else
+    add_mapped<Map> const add{map};
+    std::size_t i = 0;
+    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
+    for_lanes<S>(add, n - i, x + i, part);
+#endif
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
+    }
+    return part[0];
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
+
+namespace rowan::inline v0::detail {
+
+/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
+template <class D>
+inline constexpr bool has_backend = false;
+
+/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
+/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
+/// of other devices, which gain nothing from parts, specialise this.
+template <class D>
+inline constexpr bool runs_whole = false;
+
+/// An uninitialised tensor, allocated on `exec`.
+template <class T, class D>
+Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
+    return Tensor<T, D>::from_shape(exec, shape);
+}
+
+/// The bytes of the elements of a tensor in host memory; none for other devices.
+template <class T, class D>
+std::span<std::byte> host_bytes(Tensor<T, D>&) {
+    return {};
+}
+template <class T>
+std::span<std::byte> host_bytes(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
+}
+
+/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
+/// host's memory, other devices copy it.
+template <class T, class D>
+class OnDevice;
+
+template <class T>
+class OnDevice<T, Cpu> {
+public:
+    OnDevice(Cpu, std::span<T const> host) : data_(host.data()) {}
+    T const* data() const noexcept { return data_; }
+
+private:
+    T const* data_;
+};
+
+/// The `exec` of the host's part of a call on a device.
+template <class D>
+Cpu host_exec(D const&) {
+    return {};
+}
+inline Cpu host_exec(Cpu const& exec) { return exec; }
+
+/// Validates the execution of a call.
+/// errors   ValueError if the number of threads is negative
+template <class D>
+void check_exec(D const& exec) {
+    static_cast<void>(thread_count(host_exec(exec)));
+}
+
+/// Host access to numbers, such as lengths, in the memory of any device.
+template <class D>
+class HostIds;
+
+template <>
+class HostIds<Cpu> {
+public:
+    HostIds(Cpu, Ids<> ids) : ids_(ids) {}
+    operator Ids<> const&() const noexcept { return ids_; }
+
+private:
+    Ids<> ids_;
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
+
+namespace rowan::inline v0::detail {
+
+/// Elements per range of a parallel loop.
+inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
+
+template <class T, class U, class D>
+void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
+    if (x.shape() != like.shape())
+        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
+}
+
+template <class T, class D>
+void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
+    if (x.dimension() == rank) return;
+    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
+}
+
+/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
+template <class F>
+void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+    bool const serial = threads_for(exec, rows * width) == 1;
+    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
+}
+
+/// A function without arguments that returns a value.
+template <class S>
+struct GivenValue {
+    S value;
+    ROWAN_HD S operator()() const { return value; }
+};
+
+/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
+template <class D>
+struct ElementLoops {
+    static_assert(has_backend<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
+};
+
+template <>
+struct ElementLoops<Cpu> {
+    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
+    template <class... X>
+    static void check(Cpu exec, X const&...) {
+        check_exec(exec);
+    }
+
+    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
+    template <class I>
+    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
+        detail::check_ids(exec, field, ids, bound);
+    }
+
+    /// A function that returns read(), where `read` reads an element of a tensor. Thrust devices call it in each kernel.
+    template <class F>
+    static auto value_of(F const& read) {
+        return GivenValue<decltype(read())>{read()};
+    }
+
+    template <class T>
+    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
+        return x;
+    }
+
+    /// Temporary memory for n numbers.
+    template <class S>
+    static Buffer<S> scratch(Cpu, std::size_t n) {
+        return Buffer<S>(n);
+    }
+
+    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
+    template <class S, class Map, class To, class... From>
+    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
+        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
+            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
+        });
+    }
+
+    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
+    template <class F>
+    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
+        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
+            F const own = f;  // a local copy: writes through its pointers cannot alias it
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// Calls f(f.of_row(row), row, column) for all elements.
+    template <class F>
+    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            for (; begin < end; ++begin) {
+                auto const row = f.of_row(begin);
+                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
+            }
+        });
+    }
+
+    /// Sets all elements to zero and calls f(row) for each row afterwards.
+    template <class T, class F>
+    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
+        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
+            F const own = f;
+            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
+            for (; begin < end; ++begin) own(begin);
+        });
+    }
+
+    /// Fills `to` with `rows` copies of a row.
+    template <class T>
+    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
+        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
+    }
+
+    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
+    /// V::size columns. The step itself loads and stores.
+    template <class S, class Step>
+    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
+        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
+            Step const own = step;
+            for (; begin < end; ++begin)
+                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
+        });
+    }
+};
+
+/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
+template <class S, class D, class Map, class T, class... More>
+Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
+    ElementLoops<D>::check(exec, x, more...);
+    auto out = new_tensor<T>(exec, x.shape());
+    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
+    return out;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
+
+#include <ostream>
+
+namespace rowan::inline v0 {
+
+/// A dim that is not known yet, such as the number of rows of the next batch.
+inline constexpr std::int64_t UNK = -1;
+
+/// The kinds of variables, with their values in descriptors.
+enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
+
+/// Up to eight dims, each a count or UNK.
+class Dims {
+public:
+    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
+
+    constexpr Dims() = default;  ///< rank 0
+    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
+    constexpr Dims(std::initializer_list<std::int64_t> dims) {
+        for (std::int64_t const dim : dims) push_back(dim);
+    }
+
+    /// Appends a dim.
+    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
+    constexpr void push_back(std::int64_t dim) {
+        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
+        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
+        dims_[rank_++] = dim;
+    }
+
+    constexpr std::size_t size() const noexcept { return rank_; }
+    constexpr bool empty() const noexcept { return rank_ == 0; }
+    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
+    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
+    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
+    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
+
+    /// The product of the dims from `first` on; UNK if one of them is UNK.
+    constexpr std::int64_t product_from(std::size_t first) const noexcept {
+        std::int64_t product = 1;
+        for (std::size_t i = first; i < rank_; ++i) {
+            if (dims_[i] == UNK) return UNK;
+            product *= dims_[i];
+        }
+        return product;
+    }
+
+    friend constexpr bool operator==(Dims const&, Dims const&) = default;
+
+    /// Prints the dims: [UNK, 640, 480]
+    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
+        char const* comma = "[";
+        for (std::int64_t const dim : dims) {
+            out << comma;
+            dim == UNK ? out << "UNK" : out << dim;
+            comma = ", ";
+        }
+        return out << (dims.empty() ? "[]" : "]");
+    }
+
+private:
+    std::array<std::int64_t, max_rank> dims_{};
+    std::size_t rank_ = 0;
+};
+
+/// The kind, element type, dims and number of levels of a variable.
+struct VarSpec {
+    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
+    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
+    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
+    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
+
+    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
+};
+
+/// Whether this is the number of one of rowan's integral element types, including bool.
+constexpr bool is_integral(std::int32_t wire) noexcept {
+    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
+           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
+}
+
+/// The spec of a Tensor or LoDTensor.
+template <class T>
+constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
+    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
+}
+/// The same for a SelectedRows.
+template <class T>
+constexpr VarSpec selected_rows_spec(Dims dims) {
+    static_assert(detail::is_element<T>(),
+                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
+    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
+}
+
+}  // namespace rowan::inline v0
+
+// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "LoDTensor<f32>", in the format of Value::kind().
+std::string kind_text(VarSpec const& spec);
+
+/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
+template <class T, class D>
+std::string kind_on(char const* kind) {
+    std::string text(kind);
+    text.append("<").append(dtype<T>::name).append(">");
+    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
+    return text;
+}
+template <class V>
+struct kind_name {
+    static std::string text() { return "of a type of the user's"; }
+};
+template <class T, class D>
+struct kind_name<LoDTensor<T, D>> {
+    static std::string text() { return kind_on<T, D>("LoDTensor"); }
+};
+template <class T, class D>
+struct kind_name<SelectedRows<T, D>> {
+    static std::string text() { return kind_on<T, D>("SelectedRows"); }
+};
+template <class T, class D>
+struct kind_name<TensorArray<T, D>> {
+    static std::string text() { return kind_on<T, D>("TensorArray"); }
+};
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
+    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
+                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
+                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
+                                                                  : "LoDTensor<";
+    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
+// rowan/detail/arguments.hpp: argument checks that several functions share.
+
+#include <functional>
+
+namespace rowan::inline v0::detail {
+
+inline void check_finite(char const* field, double value) {
+    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
+}
+
+/// Checks that the rank is at least 1.
+template <class T, class D>
+void check_rows(char const* field, Tensor<T, D> const& tensor) {
+    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
+}
+
+template <class T, class D>
+void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
+    check_rows(field, tensor);
+    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
+        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
+    }
+}
+
+/// Checks that all dims except the first are those of `like`.
+template <class T, class D, class Shape>
+void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
+    auto const& shape = tensor.shape();
+    like[0] = shape[0];
+    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
+}
+
+inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
+    std::less<> const before;  // a total order even for unrelated pointers
+    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
+
+/// Throws Error if the memory written overlaps the memory read.
+inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
+                        std::span<std::byte const> from) {
+    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
+}
+
+template <class T, class D>
+std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
+    return std::as_bytes(std::span(tensor.data(), tensor.size()));
+}
+
+/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
+template <class Names, class... T, class... D>
+void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
+    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j) {
+            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
+        }
+    }
+}
+
+/// The number of rows, as the height of a SelectedRows.
+template <class T, class D>
+std::int64_t height_of(Tensor<T, D> const& tensor) {
+    return static_cast<std::int64_t>(tensor.shape()[0]);
+}
+
+}  // namespace rowan::inline v0::detail
 
 // rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
 
@@ -2074,338 +2885,6 @@ template <class D, class T>
 void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
                    std::size_t width, T const* from, T padding, std::size_t rows, T* to) {
     RowCopies<D>::spread(exec, starts, places, width, from, padding, rows, to);
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
-
-namespace rowan::inline v0::detail {
-
-template <class D>
-inline constexpr bool is_cpu = std::same_as<D, Cpu>;
-
-/// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
-/// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
-/// of other devices, which gain nothing from parts, specialise this.
-template <class D>
-inline constexpr bool runs_whole = false;
-
-/// An uninitialised tensor, allocated on `exec`.
-template <class T, class D>
-Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::from_shape(shape);
-    } else {
-        return Tensor<T, D>::from_shape(exec, shape);
-    }
-}
-
-template <class T, class D>
-Tensor<T, D> new_zeros(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::zeros(shape);
-    } else {
-        return Tensor<T, D>::zeros(exec, shape);
-    }
-}
-
-/// A tensor computed on the host, moved or copied to the device.
-template <class T, class D>
-Tensor<T, D> placed(D const& exec, Tensor<T> host) {
-    if constexpr (is_cpu<D>) {
-        return host;
-    } else {
-        return Tensor<T, D>(exec, host);
-    }
-}
-
-/// The default `exec` of a call without one: the device on which the tensor was created.
-template <class T, class D>
-D exec_of(Tensor<T, D> const& tensor) {
-    if constexpr (is_cpu<D>) {
-        return Cpu{};
-    } else {
-        return tensor.device();
-    }
-}
-
-/// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
-/// host's memory, other devices copy it.
-template <class T, class D>
-class OnDevice;
-
-template <class T>
-class OnDevice<T, Cpu> {
-public:
-    OnDevice(Cpu, std::span<T const> host) : data_(host.data()) {}
-    T const* data() const noexcept { return data_; }
-
-private:
-    T const* data_;
-};
-
-/// The `exec` of the host's part of a call on `exec`.
-template <class D>
-Cpu host_exec(D const& exec) {
-    if constexpr (is_cpu<D>) {
-        return exec;
-    } else {
-        static_cast<void>(exec);
-        return Cpu{};
-    }
-}
-
-/// Validates the execution of a call.
-/// errors   ValueError if the number of threads is negative
-template <class D>
-void check_exec(D const& exec) {
-    static_cast<void>(thread_count(host_exec(exec)));
-}
-
-/// Host access to numbers, such as lengths, in the memory of any device.
-template <class D>
-class HostIds;
-
-template <>
-class HostIds<Cpu> {
-public:
-    HostIds(Cpu, Ids<> ids) : ids_(ids) {}
-    operator Ids<> const&() const noexcept { return ids_; }
-
-private:
-    Ids<> ids_;
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
-
-#include <ostream>
-
-namespace rowan::inline v0 {
-
-/// A dim that is not known yet, such as the number of rows of the next batch.
-inline constexpr std::int64_t UNK = -1;
-
-/// The kinds of variables, with their values in descriptors.
-enum class VarType : std::int32_t { LOD_TENSOR = 0, SELECTED_ROWS = 1, TENSOR_ARRAY = 2, STEP_SCOPES = 3 };
-
-/// Up to eight dims, each a count or UNK.
-class Dims {
-public:
-    static constexpr std::size_t max_rank = 8;  ///< the maximum rank
-
-    constexpr Dims() = default;  ///< rank 0
-    /// errors   ShapeError if there are more than max_rank dims or one is neither a count nor UNK
-    constexpr Dims(std::initializer_list<std::int64_t> dims) {
-        for (std::int64_t const dim : dims) push_back(dim);
-    }
-
-    /// Appends a dim.
-    /// errors   ShapeError if there are max_rank dims already, or dim is neither a count nor UNK
-    constexpr void push_back(std::int64_t dim) {
-        if (rank_ == max_rank) throw ShapeError("rank", "more", "at most " + std::to_string(max_rank));
-        if (dim < UNK) throw ShapeError("dims[" + std::to_string(rank_) + "]", std::to_string(dim), "a count or UNK");
-        dims_[rank_++] = dim;
-    }
-
-    constexpr std::size_t size() const noexcept { return rank_; }
-    constexpr bool empty() const noexcept { return rank_ == 0; }
-    constexpr std::int64_t operator[](std::size_t i) const noexcept { return dims_[i]; }
-    constexpr std::int64_t& operator[](std::size_t i) noexcept { return dims_[i]; }
-    constexpr std::int64_t const* begin() const noexcept { return dims_.data(); }
-    constexpr std::int64_t const* end() const noexcept { return dims_.data() + rank_; }
-
-    /// The product of the dims from `first` on; UNK if one of them is UNK.
-    constexpr std::int64_t product_from(std::size_t first) const noexcept {
-        std::int64_t product = 1;
-        for (std::size_t i = first; i < rank_; ++i) {
-            if (dims_[i] == UNK) return UNK;
-            product *= dims_[i];
-        }
-        return product;
-    }
-
-    friend constexpr bool operator==(Dims const&, Dims const&) = default;
-
-    /// Prints the dims: [UNK, 640, 480]
-    friend std::ostream& operator<<(std::ostream& out, Dims const& dims) {
-        char const* comma = "[";
-        for (std::int64_t const dim : dims) {
-            out << comma;
-            dim == UNK ? out << "UNK" : out << dim;
-            comma = ", ";
-        }
-        return out << (dims.empty() ? "[]" : "]");
-    }
-
-private:
-    std::array<std::int64_t, max_rank> dims_{};
-    std::size_t rank_ = 0;
-};
-
-/// The kind, element type, dims and number of levels of a variable.
-struct VarSpec {
-    VarType type = VarType::LOD_TENSOR;              ///< the kind of variable
-    std::int32_t dtype = rowan::dtype<float>::wire;  ///< dtype<T>::wire
-    Dims dims;                                       ///< for a SelectedRows the dims of the dense tensor
-    std::size_t lod_level = 0;                       ///< the number of levels; 0: the rows form no sequences
-
-    friend constexpr bool operator==(VarSpec const&, VarSpec const&) = default;
-};
-
-/// Whether this is the number of one of rowan's integral element types, including bool.
-constexpr bool is_integral(std::int32_t wire) noexcept {
-    return wire == dtype<std::int32_t>::wire || wire == dtype<std::int64_t>::wire ||
-           wire == dtype<std::uint8_t>::wire || wire == dtype<bool>::wire;
-}
-
-/// The spec of a Tensor or LoDTensor.
-template <class T>
-constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
-    static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
-}
-/// The same for a SelectedRows.
-template <class T>
-constexpr VarSpec selected_rows_spec(Dims dims) {
-    static_assert(detail::is_element<T>(),
-                  "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
-}
-
-}  // namespace rowan::inline v0
-
-// rowan/graph/detail/kind_text.hpp: the kind and element type of a variable as text, for messages and Net::dot.
-
-namespace rowan::inline v0::detail {
-
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
-/// "LoDTensor<f32>", in the format of Value::kind().
-std::string kind_text(VarSpec const& spec);
-
-/// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
-template <class T, class D>
-std::string kind_on(char const* kind) {
-    std::string text(kind);
-    text.append("<").append(dtype<T>::name).append(">");
-    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
-    return text;
-}
-template <class V>
-struct kind_name {
-    static std::string text() { return "of a type of the user's"; }
-};
-template <class T, class D>
-struct kind_name<LoDTensor<T, D>> {
-    static std::string text() { return kind_on<T, D>("LoDTensor"); }
-};
-template <class T, class D>
-struct kind_name<SelectedRows<T, D>> {
-    static std::string text() { return kind_on<T, D>("SelectedRows"); }
-};
-template <class T, class D>
-struct kind_name<TensorArray<T, D>> {
-    static std::string text() { return kind_on<T, D>("TensorArray"); }
-};
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/graph/detail/kind_text_inl.hpp: definitions of rowan/graph/detail/kind_text.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
-
-ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
-    char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
-                             : spec.type == VarType::TENSOR_ARRAY ? "TensorArray<"
-                             : spec.type == VarType::STEP_SCOPES  ? "StepScopes<"
-                                                                  : "LoDTensor<";
-    return std::string(kind).append(dtype_text(spec.dtype)).append(">");
-}
-
-}  // namespace rowan::inline v0::detail
-
-#endif
-
-// rowan/detail/arguments.hpp: argument checks that several functions share.
-
-#include <functional>
-
-namespace rowan::inline v0::detail {
-
-inline void check_finite(char const* field, double value) {
-    if (!std::isfinite(value)) throw ValueError(field, value, "a finite number");
-}
-
-/// Checks that the rank is at least 1.
-template <class T, class D>
-void check_rows(char const* field, Tensor<T, D> const& tensor) {
-    if (tensor.dimension() == 0) throw ShapeError(std::string(field) + " rank", "0", "at least 1");
-}
-
-template <class T, class D>
-void check_height(char const* field, Tensor<T, D> const& tensor, std::int64_t height) {
-    check_rows(field, tensor);
-    if (tensor.shape()[0] != static_cast<std::size_t>(height)) {
-        throw ShapeError(std::string(field) + ".shape(0)", std::to_string(tensor.shape()[0]), std::to_string(height));
-    }
-}
-
-/// Checks that all dims except the first are those of `like`.
-template <class T, class D, class Shape>
-void check_trailing(char const* field, Tensor<T, D> const& tensor, Shape like) {
-    auto const& shape = tensor.shape();
-    like[0] = shape[0];
-    if (shape != like) throw ShapeError(std::string(field) + ".shape()", shape_text(shape), shape_text(like));
-}
-
-inline bool overlap(std::span<std::byte const> a, std::span<std::byte const> b) {
-    std::less<> const before;  // a total order even for unrelated pointers
-    return !a.empty() && !b.empty() && before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
-}
-
-/// Throws Error if the memory written overlaps the memory read.
-inline void check_apart(char const* written, std::span<std::byte const> to, char const* read,
-                        std::span<std::byte const> from) {
-    if (overlap(to, from)) throw Error(std::string(written) + " shares memory with " + read);
-}
-
-template <class T, class D>
-std::span<std::byte const> bytes_of(Tensor<T, D> const& tensor) {
-    return std::as_bytes(std::span(tensor.data(), tensor.size()));
-}
-
-/// Throws Error if two tensors share memory; name(i) is the name of tensor i.
-template <class Names, class... T, class... D>
-void check_all_apart(Names const& name, Tensor<T, D> const&... tensor) {
-    std::array<std::span<std::byte const>, sizeof...(T)> const bytes{detail::bytes_of(tensor)...};
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-        for (std::size_t j = 0; j < i; ++j) {
-            if (overlap(bytes[j], bytes[i])) check_apart(name(j).c_str(), bytes[j], name(i).c_str(), bytes[i]);
-        }
-    }
-}
-
-/// The number of rows, as the height of a SelectedRows.
-template <class T, class D>
-std::int64_t height_of(Tensor<T, D> const& tensor) {
-    return static_cast<std::int64_t>(tensor.shape()[0]);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -2806,6 +3285,7 @@ public:
     Tensor<T, Device>& value() noexcept { return value_; }
     Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
     shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
+    Device device() const noexcept { return value_.device(); }           ///< the execution of calls that are given none
 
     /// Replaces the Lod. One without levels removes the sequences.
     /// errors   as the constructor; strong exception guarantee
@@ -2853,17 +3333,12 @@ private:
 
 namespace detail {
 
-template <class T, class D>
-D exec_of(LoDTensor<T, D> const& x) {
-    return exec_of(x.value());
-}
-
-/// The device on which the first of several `X` was made; `tensors` are these or references to them.
+/// The device of the first of several `X`; `tensors` are these or references to them.
 template <class X, class R>
-auto exec_of_first(R const& tensors) {
+auto device_of_first(R const& tensors) {
     auto const first = std::ranges::begin(tensors);
-    return first == std::ranges::end(tensors) ? decltype(exec_of(std::declval<X>())){}
-                                              : exec_of(static_cast<X const&>(*first));
+    return first == std::ranges::end(tensors) ? decltype(std::declval<X>().device()){}
+                                              : static_cast<X const&>(*first).device();
 }
 
 }  // namespace detail
@@ -2890,7 +3365,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
         detail::check_rows(name.c_str(), s);
         if (lengths.empty()) {
             shape = s.shape();
-            exec = detail::exec_of(s);
+            exec = s.device();
         }
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
@@ -2922,7 +3397,7 @@ auto LoDTensor<T, Device>::from_nested(R const& lists) -> LoDTensor {
     flatten(lists, lengths.data(), flat);
     auto value = Tensor<T>::from_shape({flat.size()});
     std::copy(flat.begin(), flat.end(), value.data());
-    return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+    return {to_device(Device{}, std::move(value)), Lod::from_lengths(lengths)};
 }
 
 template <class T, class Device>
@@ -3175,7 +3650,6 @@ private:
         Elements elements() const override;
         Value on_host() const override;
         void write(std::function<void(std::span<std::byte>)> const& f) override;
-        static std::span<std::byte> bytes_of(Tensor<T>& x);
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override;
@@ -3235,17 +3709,14 @@ Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
     auto all = room_for_rows<T>(exec, n, at);
-    if constexpr (is_cpu<D>) {
-        T* to = all.data();
-        for (std::size_t k = 0; k < n; ++k) to = std::copy_n(at(k).data(), at(k).size(), to);
-    } else {
-        std::vector<std::int64_t> starts{0};
-        for (std::size_t k = 0; k < n; ++k) starts.push_back(starts.back() + height_of(at(k)));
-        std::size_t const width = all.row_size();
-        copy_blocks(
-            exec, starts, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
-            [&](std::size_t k) { return all.data() + static_cast<std::size_t>(starts[k]) * width; });
-    }
+    Buffer<std::int64_t> starts(n + 1);
+    starts[0] = 0;
+    for (std::size_t k = 0; k < n; ++k) starts[k + 1] = starts[k] + height_of(at(k));
+    std::span<std::int64_t const> const places(starts.data(), starts.size());
+    std::size_t const width = all.row_size();
+    copy_blocks(
+        exec, places, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
+        blocks_at(all.data(), places, width));
     return all;
 }
 
@@ -3389,7 +3860,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
     x.check();
-    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
+    detail::HostIds<Device> const on_host(x.value().device(), sizes);
     Ids<> const& counts = on_host;
     detail::check_list("sizes", counts);
     std::size_t const size = x.size();
@@ -3446,7 +3917,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
 
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(detail::exec_of_first<LoDTensor<T, Device>>(batches), batches);
+    return merge_batches(detail::device_of_first<LoDTensor<T, Device>>(batches), batches);
 }
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {
@@ -3515,34 +3986,24 @@ std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
 template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
-    std::span<std::byte> bytes;
-    if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
-    return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+    return {dtype<T>::wire,
+            dtype<T>::name,
+            sizeof(T),
+            {alias.shape().begin(), alias.shape().end()},
+            detail::host_bytes(alias)};
 }
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::on_host() const {
-    if constexpr (detail::is_cpu<D>) {
-        return of(value.share());
-    } else {
-        return of(LoDTensor<T>(to_host(value.value()), value.lod()));
-    }
+    return of(LoDTensor<T>(to_host(value.value()), value.lod()));
 }
 
 template <class T, class D>
 void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byte>)> const& f) {
-    if constexpr (detail::is_cpu<D>) {
-        f(bytes_of(value.value()));
-    } else {
-        auto host = Tensor<T>::from_shape(value.shape());
-        f(bytes_of(host));
-        value.value() = detail::placed(value.value().device(), std::move(host));
-    }
-}
-
-template <class T, class D>
-std::span<std::byte> Value::Holder<LoDTensor<T, D>>::bytes_of(Tensor<T>& x) {
-    return std::as_writable_bytes(std::span(x.data(), x.size()));
+    if (auto const bytes = detail::host_bytes(value.value()); !bytes.empty()) return f(bytes);
+    auto host = Tensor<T>::from_shape(value.shape());
+    f(detail::host_bytes(host));
+    value.value() = to_device(value.value().device(), std::move(host));
 }
 
 template <class T, class D>
@@ -3637,20 +4098,13 @@ D exec_or_default(void const* device) {
     return device == nullptr ? D{} : *static_cast<D const*>(device);
 }
 
-/// Blocks until all enqueued calls have finished.
-/// errors   that of an earlier call, see ThrustDevice
-template <class D>
-void wait_for(D const& exec) {
-    if constexpr (!is_cpu<D>) synchronize(exec);
-}
-
 /// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
 void in_order(D const& exec, F const& f) {
     try {
         f();
     } catch (...) {
-        wait_for(exec);
+        synchronize(exec);
         throw;
     }
 }
@@ -3658,31 +4112,19 @@ void in_order(D const& exec, F const& f) {
 /// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
 template <class T, class D>
 T first_element(D const& exec, Tensor<T, D> const& x) {
-    if constexpr (is_cpu<D>) {
-        return x.data()[0];
-    } else {
-        return to_host(exec, x).data()[0];
-    }
+    return to_host(exec, x).data()[0];
 }
 
 /// A copy made by a call on `exec`, whichever execution made x.
 template <class T, class D>
 Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
-    if constexpr (is_cpu<D>) {
-        return x;
-    } else {
-        if (!(x.device() == exec)) synchronize(x.device());
-        auto copy = new_tensor<T>(exec, x.shape());
-        std::int64_t const first = 0;
-        OnDevice<std::int64_t, D> const index(exec, std::span(&first, 1));
-        take_rows(exec, 1, x.size(), x.data(), index.data(), copy.data());
-        return copy;
-    }
+    if (!(x.device() == exec)) synchronize(x.device());
+    return ElementLoops<D>::copy(exec, x);
 }
 
 /// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
 /// is, or replaced by a copy if `own`.
-/// errors   TypeError if it is not a LoDTensor; on a device also if its elements are not of type T
+/// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
 void bring(Value& value, void const* device, bool own) {
     D const exec = exec_or_default<D>(device);
@@ -3692,10 +4134,8 @@ void bring(Value& value, void const* device, bool own) {
         return;
     }
     value = value.on_host();
-    if constexpr (!is_cpu<D>) {
-        auto& host = value.get<LoDTensor<T>>();
-        value.set(LoDTensor<T, D>(placed(exec, host.value().share()), host.lod()));
-    }
+    auto const& host = value.get<LoDTensor<T>>();
+    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
 }
 
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))
@@ -3938,7 +4378,6 @@ inline constexpr bool has_compiled_kernel = [] {
 // rowan/op/registry.hpp: registry, a compile-time list of operators, and the types of gradient rules.
 
 #include <numeric>
-#include <tuple>
 
 namespace rowan::inline v0 {
 
@@ -4338,7 +4777,7 @@ struct SelectedRowsAccess;
 /// How the row numbers of a SelectedRows are made and read.
 template <class D>
 struct RowNumbers {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
 };
 
@@ -4396,7 +4835,7 @@ public:
     /// cost     O(n); the rows are copied, the value is moved
     SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
     SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
-        : SelectedRows{detail::exec_of(value), height, rows, std::move(value)} {}
+        : SelectedRows{value.device(), height, rows, std::move(value)} {}
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -4421,6 +4860,9 @@ public:
     /// first dim is changed, the next function that takes this object throws ShapeError.
     Tensor<T, D> const& value() const noexcept { return value_; }
     Tensor<T, D>& value() noexcept { return value_; }
+
+    /// The execution of calls that are given none: where the value was made.
+    D device() const noexcept { return value_.device(); }
 
     /// The shape of the represented tensor, [height, ...].
     /// errors   ShapeError if the value has been given rank 0
@@ -4463,11 +4905,6 @@ template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
-
-template <class T, class D>
-D exec_of(SelectedRows<T, D> const& g) {
-    return exec_of(g.value());
-}
 
 /// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {
@@ -5152,333 +5589,6 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
 
 }  // namespace rowan::inline v0::spec
 
-// rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
-
-#if !__has_include(<xsimd/xsimd.hpp>)
-#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
-#endif
-#include <xsimd/xsimd.hpp>
-
-namespace rowan::inline v0::detail {
-
-template <class T>
-using sum_t = typename dtype<T>::sum;
-
-/// The type in which formulas over values of `T...` are computed.
-template <class... T>
-using compute_t = std::common_type_t<sum_t<T>...>;
-
-/// Whether a table of `To` can be updated from values of `From...`. A table of integers can be updated from integers
-/// only.
-template <class To, class... From>
-concept computes_from = (!std::integral<sum_t<To>> || (std::integral<sum_t<From>> && ...)) && requires {
-    typename compute_t<To, From...>;
-}
-&&std::constructible_from<sum_t<To>, compute_t<To, From...>>;
-
-/// Whether `S` is a floating-point type with hardware arithmetic on all devices.
-template <class S>
-inline constexpr bool is_machine_float = std::is_same_v<S, float> || std::is_same_v<S, double>;
-
-/// Whether `S` has SIMD registers. Not in device code: nvcc rejects them there even if they are never used.
-#ifdef __CUDA_ARCH__
-template <class S>
-inline constexpr bool has_batch = false;
-#else
-template <class S>
-inline constexpr bool has_batch = is_machine_float<S>;
-#endif
-
-template <class V>
-inline constexpr bool is_batch = false;
-template <class S, class A>
-inline constexpr bool is_batch<xsimd::batch<S, A>> = true;
-
-/// Returns `x` and prevents the compiler from fusing the product `x` with a subsequent addition. Device code does not
-/// need it: its `product` is never fused.
-template <class V>
-ROWAN_HD_INLINE V rounded(V x) {
-#ifndef __CUDA_ARCH__
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
-#if defined(__AVX512F__)
-#define ROWAN_FLOAT_REGISTER "+v"
-#elif defined(__x86_64__)
-#define ROWAN_FLOAT_REGISTER "+x"
-#else
-#define ROWAN_FLOAT_REGISTER "+w"
-#endif
-    if constexpr (is_batch<V>) {
-        asm("" : ROWAN_FLOAT_REGISTER(x.data));
-        return x;
-    } else if constexpr (is_machine_float<V>) {
-        asm("" : ROWAN_FLOAT_REGISTER(x));
-        return x;
-    }
-#undef ROWAN_FLOAT_REGISTER
-#endif
-    if constexpr (!std::integral<V> && std::is_trivially_copyable_v<V>) asm("" : "+m"(x));
-#endif
-    return x;
-}
-
-/// a + b; integers wrap around.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V plus(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) + static_cast<std::make_unsigned_t<V>>(b));
-    } else {
-        return a + b;
-    }
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V product(V const& a, V const& b) {
-    if constexpr (std::signed_integral<V>) {
-        return static_cast<V>(static_cast<std::make_unsigned_t<V>>(a) * static_cast<std::make_unsigned_t<V>>(b));
-#ifdef __CUDA_ARCH__
-    } else if constexpr (std::is_same_v<V, float>) {
-        return __fmul_rn(a, b);
-    } else if constexpr (std::is_same_v<V, double>) {
-        return __dmul_rn(a, b);
-#endif
-    } else {
-        return rounded(a * b);
-    }
-}
-
-/// a / b, correctly rounded regardless of the device compiler's options.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V quotient(V const& a, V const& b) {
-#ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<V, float>) {
-        return __fdiv_rn(a, b);
-    } else if constexpr (std::is_same_v<V, double>) {
-        return __ddiv_rn(a, b);
-    } else
-#endif
-    {
-        return a / b;
-    }
-}
-
-/// Converts an option to the type in which a formula is computed.
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V constant(double x) {
-    if constexpr (is_batch<V>) {
-        return V(static_cast<typename V::value_type>(x));
-    } else {
-        return static_cast<V>(x);
-    }
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class V>
-ROWAN_HD_INLINE V square_root(V const& x) {
-#ifdef __CUDA_ARCH__
-    if constexpr (std::is_same_v<V, float>) {
-        return __fsqrt_rn(x);
-    } else if constexpr (std::is_same_v<V, double>) {
-        return __dsqrt_rn(x);
-    }
-#elif defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
-    // g++ 12 warns that the unmasked intrinsics, which xsimd calls, use an uninitialised value
-    if constexpr (std::is_same_v<V, xsimd::batch<float>>) {
-        return V(_mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x.data));
-    } else if constexpr (std::is_same_v<V, xsimd::batch<double>>) {
-        return V(_mm512_maskz_sqrt_pd(static_cast<__mmask8>(-1), x.data));
-    }
-#endif
-    using std::sqrt;
-    using xsimd::sqrt;
-    static_assert(
-        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
-    return sqrt(x);
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class Mask, class V>
-ROWAN_HD_INLINE V choose(Mask const& mask, V const& yes, V const& no) {
-    if constexpr (is_batch<V>) {
-        return xsimd::select(mask, yes, no);
-    } else {
-        return mask ? yes : no;
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
-// rowan/detail/lanes.hpp: element-wise formulas with SIMD registers or scalars, with bit-identical results.
-
-namespace rowan::inline v0::detail {
-
-/// Loads and widens the elements of one `V`: V::size of them for a SIMD register, one for a scalar.
-ROWAN_NO_EXEC_CHECK
-template <class V, class T>
-ROWAN_HD_INLINE V load(T const* p) {
-    if constexpr (std::is_same_v<T, V>) {
-        return *p;
-    } else if constexpr (!is_batch<V>) {
-        return static_cast<V>(dtype<T>::widen(*p));
-    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        return V::load_unaligned(p);
-    } else {
-        typename V::value_type wide[V::size];
-        for (std::size_t i = 0; i < V::size; ++i) wide[i] = static_cast<typename V::value_type>(dtype<T>::widen(p[i]));
-        return V::load_unaligned(wide);
-    }
-}
-
-ROWAN_NO_EXEC_CHECK
-template <class V, class T>
-ROWAN_HD_INLINE void store(V const& x, T* p) {
-    if constexpr (std::is_same_v<T, V>) {
-        *p = x;
-    } else if constexpr (!is_batch<V>) {
-        *p = dtype<T>::narrow(static_cast<sum_t<T>>(x));
-    } else if constexpr (std::is_same_v<T, typename V::value_type>) {
-        x.store_unaligned(p);
-    } else {
-        typename V::value_type wide[V::size];
-        x.store_unaligned(wide);
-        for (std::size_t i = 0; i < V::size; ++i) p[i] = dtype<T>::narrow(static_cast<sum_t<T>>(wide[i]));
-    }
-}
-
-/// Loads one `V` from each pointer, calls the formula with references to them, and stores those of non-const pointers.
-template <class V, class Formula, class... T>
-ROWAN_INLINE void apply_lanes(Formula const& formula, T*... p) {
-    std::tuple<std::conditional_t<true, V, T>...> x{load<V>(p)...};
-    std::apply([&](auto&... lanes) { formula(lanes...); }, x);
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-        (
-            [&] {
-                if constexpr (!std::is_const_v<T>) store(std::get<i>(x), p);
-            }(),
-            ...);
-    }
-    (std::index_sequence_for<T...>{});
-}
-
-/// Calls formula(x...) with the i-th elements of all `p` for i in [0, n), in type `S`; elements of pointers to
-/// non-const are written back. The formula is a template over SIMD registers and scalars. Lanes do not interact, so the
-/// results are bit-identical.
-template <class S, class Formula, class... T>
-ROWAN_INLINE void for_lanes(Formula const& formula, std::size_t n, T*... p) {
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        std::size_t i = 0;
-        for (; i + 4 * V::size <= n; i += 4 * V::size) {
-            apply_lanes<V>(formula, (p + i)...);
-            apply_lanes<V>(formula, (p + i + V::size)...);
-            apply_lanes<V>(formula, (p + i + 2 * V::size)...);
-            apply_lanes<V>(formula, (p + i + 3 * V::size)...);
-        }
-        for (; i + V::size <= n; i += V::size) apply_lanes<V>(formula, (p + i)...);
-        for (; i < n; ++i) {
-            apply_lanes<S>(formula, (p + i)...);
-            asm volatile(
-                "");  // keeps g++ from vectorising with another width, where loads that span several stores stall
-        }
-    } else {
-        for (std::size_t i = 0; i < n; ++i) apply_lanes<S>(formula, (p + i)...);
-    }
-}
-
-/// to[i] = map(from[i]) for i in [0, n), computed in type `S`. `to` is only written.
-template <class S, class Map, class From, class To>
-ROWAN_INLINE void map_lanes(Map const& map, std::size_t n, From const* from, To* to) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)), to + i);
-    }
-    for (; i < n; ++i) store(map(load<S>(from + i)), to + i);
-}
-
-/// Calls f.operator()<V>(i) over [0, n), with SIMD registers V where `S` has them, V::size elements at a time, and else
-/// with V = S. f itself loads and stores.
-template <class S, class F>
-ROWAN_INLINE void each_lane(std::size_t n, F const& f) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) f.template operator()<V>(i);
-    }
-    for (; i < n; ++i) f.template operator()<S>(i);
-}
-
-/// to[i] = map(from[i]...) for i in [0, n), for any number of arrays. `to` is only written.
-template <class S, class Map, class To, class... From>
-ROWAN_INLINE void zip_lanes(Map const& map, std::size_t n, To* to, From const*... from) {
-    std::size_t i = 0;
-    if constexpr (has_batch<S>) {
-        using V = xsimd::batch<S>;
-        for (; i + V::size <= n; i += V::size) store(map(load<V>(from + i)...), to + i);
-    }
-    for (; i < n; ++i) store(map(load<S>(from + i)...), to + i);
-}
-
-/// Converts n elements from `from` to `to`.
-template <class S, class From, class To>
-ROWAN_INLINE void copy_lanes(std::size_t n, From const* from, To* to) {
-    map_lanes<S>([](auto const& x) { return x; }, n, from, to);
-}
-
-/// to += from
-struct add_lanes {
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, from);
-    }
-};
-
-/// x²
-struct squared {
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x) const {
-        return product(x, x);
-    }
-};
-
-/// to += map(from)
-template <class Map>
-struct add_mapped {
-    Map const& map;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE void operator()(V const& from, V& to) const {
-        to = plus(to, map(from));
-    }
-};
-
-/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
-/// part[k + 4], part[k + 2], part[k + 1].
-ROWAN_NO_EXEC_CHECK
-template <class S, class T, class Map>
-ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
-    S part[16];
-    for (auto& p : part) p = constant<S>(0.0);
-#ifdef __CUDA_ARCH__
-    for (std::size_t i = 0; i < n; ++i) part[i % 16] = plus(part[i % 16], map(load<S>(x + i)));
-#else
-    add_mapped<Map> const add{map};
-    std::size_t i = 0;
-    for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
-    for_lanes<S>(add, n - i, x + i, part);
-#endif
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sequence/detail/slot_kind.hpp: SlotKind, the properties that all slots of a TensorArray share.
 
 namespace rowan::inline v0::detail {
@@ -5521,7 +5631,8 @@ struct StepMapAccess;
 /// step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
-    static_assert(is_cpu<D>, "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
+    static_assert(has_backend<D>,
+                  "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
 };
 
 }  // namespace detail
@@ -5851,7 +5962,7 @@ void StepMap<Device>::fill(Device const& exec, detail::Buffer<std::int32_t> orde
     std::size_t const n = order.size();
     auto shown = Tensor<std::int32_t>::from_shape({n});
     std::ranges::copy(order, shown.data());
-    shown_ = detail::placed(exec, std::move(shown));
+    shown_ = to_device(exec, std::move(shown));
     order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
     for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
     elements_ = detail::StepElements<Device>::make(exec, *this);
@@ -6066,7 +6177,7 @@ namespace detail {
 /// Device-specific implementation of to += from.
 template <class D>
 struct Accumulation {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
 };
 
@@ -6286,140 +6397,6 @@ struct Unpacked {
 
 }  // namespace rowan::inline v0
 
-// rowan/detail/elementwise.hpp: loops that apply a formula to all elements of tensors of one shape.
-
-namespace rowan::inline v0::detail {
-
-/// Elements per range of a parallel loop.
-inline constexpr std::size_t elementwise_grain = std::size_t{1} << 16;
-
-template <class T, class U, class D>
-void check_same_shape(char const* field, Tensor<T, D> const& x, Tensor<U, D> const& like) {
-    if (x.shape() != like.shape())
-        throw ShapeError(std::string(field) + ".shape()", shape_text(x.shape()), shape_text(like.shape()));
-}
-
-template <class T, class D>
-void check_rank(char const* field, Tensor<T, D> const& x, std::size_t rank) {
-    if (x.dimension() == rank) return;
-    throw ShapeError(std::string(field).append(" rank"), std::to_string(x.dimension()), std::to_string(rank));
-}
-
-/// Calls f(begin, end) on disjoint ranges that cover [0, rows), in parallel if rows * width elements are enough work.
-template <class F>
-void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-    bool const serial = threads_for(exec, rows * width) == 1;
-    parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
-}
-
-/// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
-template <class D>
-struct ElementLoops {
-    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
-};
-
-template <>
-struct ElementLoops<Cpu> {
-    /// Checks that a call on `exec` may use these tensors; validates exec.threads.
-    template <class... X>
-    static void check(Cpu exec, X const&...) {
-        check_exec(exec);
-    }
-
-    /// Throws IndexError unless all ids are in [0, bound). Thrust devices enqueue the check.
-    template <class I>
-    static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
-        detail::check_ids(exec, field, ids, bound);
-    }
-
-    template <class T>
-    static Tensor<T> copy(Cpu, Tensor<T> const& x) {
-        return x;
-    }
-
-    /// Temporary memory for n numbers.
-    template <class S>
-    static Buffer<S> scratch(Cpu, std::size_t n) {
-        return Buffer<S>(n);
-    }
-
-    /// to[i] = map(from[i]...) for i in [0, n), computed in type `S`.
-    template <class S, class Map, class To, class... From>
-    static void zip(Cpu exec, std::size_t n, Map const& map, To* to, From const*... from) {
-        for_ranges(exec, n, 1, [&](std::size_t begin, std::size_t end) {
-            zip_lanes<S>(map, end - begin, to + begin, (from + begin)...);
-        });
-    }
-
-    /// Calls f(i) for i in [0, n), each call processing `work` elements. Calls must write to disjoint memory.
-    template <class F>
-    static void each(Cpu exec, std::size_t n, std::size_t work, F const& f) {
-        for_ranges(exec, n, work, [&](std::size_t begin, std::size_t end) {
-            F const own = f;  // a local copy: writes through its pointers cannot alias it
-            for (; begin < end; ++begin) own(begin);
-        });
-    }
-
-    /// Calls f(f.of_row(row), row, column) for all elements.
-    template <class F>
-    static void each_element(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
-        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            for (; begin < end; ++begin) {
-                auto const row = f.of_row(begin);
-                for (std::size_t column = 0; column < width; ++column) f(row, begin, column);
-            }
-        });
-    }
-
-    /// Sets all elements to zero and calls f(row) for each row afterwards.
-    template <class T, class F>
-    static void zero_rows(Cpu exec, std::size_t rows, std::size_t width, T* to, F const& f) {
-        for_ranges(exec, rows, width, [&](std::size_t begin, std::size_t end) {
-            F const own = f;
-            std::fill(to + begin * width, to + end * width, dtype<T>::narrow(constant<sum_t<T>>(0.0)));
-            for (; begin < end; ++begin) own(begin);
-        });
-    }
-
-    /// Fills `to` with `rows` copies of a row.
-    template <class T>
-    static void repeat_row(Cpu, std::size_t rows, std::size_t width, T const* from, T* to) {
-        for (std::size_t i = 0; i < rows; ++i) to = std::copy_n(from, width, to);
-    }
-
-    /// Calls step.at<V>(row, column) for all rows and columns. Where `S` has SIMD registers, V is one and covers
-    /// V::size columns. The step itself loads and stores.
-    template <class S, class Step>
-    static void each_of_rows(Cpu exec, std::size_t rows, std::size_t width, std::size_t work, Step const& step) {
-        for_ranges(exec, rows, work, [&](std::size_t begin, std::size_t end) {
-            Step const own = step;
-            for (; begin < end; ++begin)
-                each_lane<S>(width, [&]<class V>(std::size_t column) { own.template at<V>(begin, column); });
-        });
-    }
-};
-
-/// A tensor of map(x...) over the elements of tensors of one shape, computed in type `S`.
-template <class S, class D, class Map, class T, class... More>
-Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, Tensor<More, D> const&... more) {
-    ElementLoops<D>::check(exec, x, more...);
-    auto out = new_tensor<T>(exec, x.shape());
-    ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
-    return out;
-}
-
-/// A tensor with all elements equal to `value`.
-template <class T, class D>
-Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::full(shape, value);
-    } else {
-        return Tensor<T, D>::full(exec, shape, value);
-    }
-}
-
-}  // namespace rowan::inline v0::detail
-
 // rowan/sequence/tensor_array_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: the slots.
 
 namespace rowan::inline v0 {
@@ -6491,7 +6468,7 @@ void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
         name.append(std::to_string(index)).append("]");
         detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
     }
-    detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
+    detail::Accumulation<Device>::add(value.value().device(), value.value().size(), value.value().data(),
                                       slot.value().data());
 }
 
@@ -6517,9 +6494,9 @@ void TensorArray<T, Device>::resize(std::size_t size) {
 
 template <class T, class Device>
 Device TensorArray<T, Device>::own_exec() const {
-    if (layout_) return detail::exec_of(packed_);
+    if (layout_) return packed_.device();
     for (auto const& slot : slots_) {
-        if (slot) return detail::exec_of(*slot);
+        if (slot) return slot->device();
     }
     return Device{};
 }
@@ -6928,7 +6905,7 @@ namespace rowan::inline v0::detail {
 /// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
 template <class D>
 struct Stacking {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
 };
 
@@ -7039,7 +7016,7 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
     -> TensorArray {
-    return gather_grad(detail::exec_of(out_grad), indices, out_grad, size);
+    return gather_grad(out_grad.device(), indices, out_grad, size);
 }
 
 template <class T, class Device>
@@ -7054,7 +7031,7 @@ auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
-    return unstack(detail::exec_of(tensor), tensor, axis);
+    return unstack(tensor.device(), tensor, axis);
 }
 
 template <class T, class Device>
@@ -7068,7 +7045,7 @@ auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const
 
 template <class T, class Device>
 void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
-    Device const exec = detail::exec_of(value);
+    Device const exec = value.device();
     detail::HostIds<Device> const on_host(exec, indices);
     Ids<> const& list = on_host;
     detail::check_list("indices", list);
@@ -7113,7 +7090,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
 
 template <class T, class Device>
 auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> lengths) -> TensorArray {
-    detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
+    detail::HostIds<Device> const on_host(tensor.device(), lengths);
     LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
     TensorArray array;
     auto layout = std::make_shared<detail::StepLayout>();
@@ -7126,7 +7103,7 @@ auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> 
 
 template <class T, class Device>
 Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
-    return unpack(detail::exec_of(input), input, options);
+    return unpack(input.device(), input, options);
 }
 
 template <class T, class Device>
@@ -7149,7 +7126,7 @@ void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
-    return unpack(detail::exec_of(input), input, map);
+    return unpack(input.device(), input, map);
 }
 
 template <class T, class Device>
@@ -7393,7 +7370,7 @@ struct array_kernels {
 
 template <class T, class D>
 auto array_kernels<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
-    return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+    return {Tensor<T, D>::zeros(exec(device), x.shape()), x.lod()};
 }
 
 template <class T, class D>
@@ -7464,7 +7441,7 @@ void array_kernels<T, D>::run_stack(void const* device, In in, In out, void cons
     typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
         shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-    out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
+    out[0]->set(Slot(Tensor<T, D>::zeros(exec(device), shape)));
 }
 
 template <class T, class D>
@@ -7490,7 +7467,7 @@ template <class T, class D>
 void array_kernels<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[0]->get<Slot>();
     Array const& grad = array(*in[1]);
-    Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
+    Array filled = Array::unstack(exec(device), Tensor<T, D>::zeros(exec(device), x.shape()));
     for (std::size_t i = 0; i < grad.size(); ++i) {
         if (grad.written(i)) filled.write(i, grad.read(i));
     }
@@ -7506,7 +7483,7 @@ std::vector<VarSpec> array_kernels<T, D>::infer_size(Specs in, void const*) {
 template <class T, class D>
 void array_kernels<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
     auto const size = static_cast<std::int64_t>(array(*in[0]).size());
-    out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
+    out[0]->set(LoDTensor<std::int64_t, D>(to_device(exec(device), Tensor<std::int64_t>{size})));
 }
 
 ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
@@ -8053,7 +8030,7 @@ Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
         if (dims[i] == UNK) detail::unknown_dim(i);
         shape.push_back(static_cast<std::size_t>(dims[i]));
     }
-    return detail::new_full<T>(exec, shape, detail::as_element<T>(value));
+    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
 }
 
 template <class T, class Device = Cpu>
@@ -8113,7 +8090,7 @@ struct full_like_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
-        return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
+        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };
 
@@ -8252,7 +8229,7 @@ Shape gathered_shape(Shape const& ids, Shape const& table) {
 /// Selects and copies rows of a table.
 template <class D>
 struct RowGather {
-    static_assert(is_cpu<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
 };
 
 template <>
@@ -8340,12 +8317,12 @@ Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity
 
 template <class T, class Device>
 void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(detail::exec_of(table), table, ids, out);
+    gather_into(table.device(), table, ids, out);
 }
 
 template <class T, class Device>
 Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(detail::exec_of(table), table, ids);
+    return gather(table.device(), table, ids);
 }
 
 ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))
@@ -8496,7 +8473,7 @@ namespace detail {
 /// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
 template <class D>
 struct RowPairs {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: scatter_add on a Thrust device needs "
                   "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
 };
@@ -8565,12 +8542,12 @@ void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) 
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
-    scatter_add(detail::exec_of(dst), dst, ids, src);
+    scatter_add(dst.device(), dst, ids, src);
 }
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
-    scatter_add(detail::exec_of(dst), dst, g);
+    scatter_add(dst.device(), dst, g);
 }
 
 ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))
@@ -9247,7 +9224,8 @@ struct LoopKernels {
             Lod lod;
             if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
             Value value;
-            value.set(LoDTensor<T, Device>(new_zeros<T>(*static_cast<Device const*>(device), shape), std::move(lod)));
+            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(*static_cast<Device const*>(device), shape),
+                                           std::move(lod)));
             return value;
         };
         kernels.no_rows = [](void const* device, Value const& table) {
@@ -12200,7 +12178,7 @@ Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
 
 template <class T, class I, class Device>
 Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
-    return accuracy(detail::exec_of(x), x, label);
+    return accuracy(x.device(), x, label);
 }
 
 struct accuracy_op {
@@ -12435,7 +12413,7 @@ Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
 
 template <class To, class From, class Device>
 Tensor<To, Device> cast(Tensor<From, Device> const& x) {
-    return cast<To>(detail::exec_of(x), x);
+    return cast<To>(x.device(), x);
 }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x
@@ -12812,7 +12790,7 @@ Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int6
 
 template <class T, class Device>
 Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
-    return concat(x.empty() ? Device{} : detail::exec_of(x[0]), x, axis);
+    return concat(x.empty() ? Device{} : x[0].device(), x, axis);
 }
 
 struct concat_grad_op;
@@ -13018,7 +12996,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
             double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
             t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
         }
-        value.set(LoDTensor<T, Device>(rowan::detail::placed(exec, std::move(t))));
+        value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
 
@@ -13078,11 +13056,7 @@ constexpr void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
-/// A seed in host memory, and a seed in device memory.
-struct GivenSeed {
-    std::uint64_t seed;
-    ROWAN_HD std::uint64_t operator()() const { return seed; }
-};
+/// A seed in a tensor.
 struct SeedAt {
     std::int64_t const* seed;
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
@@ -13143,7 +13117,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
                                                                double probability) {
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
-    return {ElementLoops<D>::copy(exec, x), new_full<std::uint8_t>(exec, x.shape(), 1)};
+    return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
 }
 
 }  // namespace detail
@@ -13158,7 +13132,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
                                                           std::uint64_t seed, bool training = true) {
     if (!training) return detail::drop_nothing(exec, x, probability);
-    return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
+    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
 }
 
 /// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
@@ -13184,12 +13158,12 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
                                                                     std::uint64_t seed, bool training = true) {
-    return dropout(detail::exec_of(x), x, probability, seed, training);
+    return dropout(x.device(), x, probability, seed, training);
 }
 template <class T, class Device>
 Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
                                double probability, bool training = true) {
-    return dropout_grad(detail::exec_of(mask), mask, out_grad, probability, training);
+    return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
 
 namespace detail {
@@ -13239,12 +13213,9 @@ struct dropout_op {
                                                                  Tensor<std::int64_t, D> const& seed,
                                                                  attributes const& a) {
         if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
-        if constexpr (detail::is_cpu<D>) {
-            return dropout(exec, x, a.probability, static_cast<std::uint64_t>(seed.data()[0]));
-        } else {
-            detail::ElementLoops<D>::check(exec, seed);
-            return detail::drop_elements(exec, x, a.probability, detail::SeedAt{seed.data()});
-        }
+        detail::ElementLoops<D>::check(exec, seed);
+        auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
+        return detail::drop_elements(exec, x, a.probability, value);
     }
 };
 
@@ -13358,7 +13329,7 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
 /// Joins the rows of two gradients.
 template <class D>
 struct RowUnion {
-    static_assert(is_cpu<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
 };
 
 template <>
@@ -13412,17 +13383,17 @@ Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const&
 
 template <class T, class Device>
 SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(detail::exec_of(a), a, b);
+    return add(a.device(), a, b);
 }
 
 template <class T, class U, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(detail::exec_of(dense), dense, g);
+    return add(dense.device(), dense, g);
 }
 
 template <class T, class U, class Device>
 Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(detail::exec_of(g), dense, g);
+    return add(g.device(), dense, g);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))
@@ -13463,7 +13434,7 @@ Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
 
 template <class T, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(detail::exec_of(x), x, y);
+    return add(x.device(), x, y);
 }
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of
@@ -13638,6 +13609,7 @@ public:
     /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+    Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
     /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
@@ -13756,19 +13728,6 @@ template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>
 RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
-
-namespace detail {
-
-template <class D>
-D exec_of(RowPlan<D> const& plan) {
-    if constexpr (is_cpu<D>) {
-        return Cpu{};
-    } else {
-        return exec_of(plan.positions());
-    }
-}
-
-}  // namespace detail
 
 }  // namespace rowan::inline v0
 
@@ -13909,7 +13868,7 @@ namespace detail {
 /// Writes the rows of a plan and their sums to a SelectedRows.
 template <class D>
 struct RowMerge {
-    static_assert(is_cpu<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
+    static_assert(has_backend<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
 };
 
 template <>
@@ -13980,22 +13939,22 @@ SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& 
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
-    return merge(detail::exec_of(g), g);
+    return merge(g.device(), g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return merge(detail::exec_of(plan), plan, value);
+    return merge(plan.device(), plan, value);
 }
 
 template <class T, class Device>
 void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
-    merge_into(detail::exec_of(g), g, out);
+    merge_into(g.device(), g, out);
 }
 
 template <class T, class Device>
 void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
-    merge_into(detail::exec_of(plan), plan, value, out);
+    merge_into(plan.device(), plan, value, out);
 }
 
 ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))
@@ -14171,7 +14130,7 @@ Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 
 template <class T, class Device>
 Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return elementwise_mul(detail::exec_of(x), x, y);
+    return elementwise_mul(x.device(), x, y);
 }
 
 /// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.
@@ -14244,11 +14203,11 @@ Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(detail::exec_of(x), x);
+    return relu(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(detail::exec_of(out), out, out_grad);
+    return relu_grad(out.device(), out, out_grad);
 }
 
 struct relu_grad_op {
@@ -14338,7 +14297,7 @@ SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
 
 template <class T, class Device, class F>
 SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(detail::exec_of(g), g, factor);
+    return scale(g.device(), g, factor);
 }
 
 }  // namespace rowan::inline v0
@@ -14401,7 +14360,7 @@ Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double b
 
 template <class T, class Device>
 Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(detail::exec_of(x), x, factor, bias);
+    return scale(x.device(), x, factor, bias);
 }
 
 struct scale_grad_op;
@@ -14516,11 +14475,11 @@ Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(detail::exec_of(x), x);
+    return sigmoid(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(detail::exec_of(out), out, out_grad);
+    return sigmoid_grad(out.device(), out, out_grad);
 }
 
 struct sigmoid_grad_op {
@@ -14615,11 +14574,11 @@ Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(detail::exec_of(x), x, y);
+    return sub(x.device(), x, y);
 }
 template <class T, class Device>
 Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(detail::exec_of(x), x);
+    return negate(x.device(), x);
 }
 
 struct negate_op {
@@ -14705,11 +14664,11 @@ Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
-    return tanh(detail::exec_of(x), x);
+    return tanh(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(detail::exec_of(out), out, out_grad);
+    return tanh_grad(out.device(), out, out_grad);
 }
 
 struct tanh_grad_op {
@@ -14949,7 +14908,7 @@ private:
 /// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
 struct SequencePool {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
 };
 
@@ -15056,12 +15015,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
-    return sequence_pool(detail::exec_of(x), x, pool, pad_value);
+    return sequence_pool(x.device(), x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
                                         std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
-    return sequence_pool_grad(detail::exec_of(x), x, out_grad, pool);
+    return sequence_pool_grad(x.device(), x, out_grad, pool);
 }
 
 }  // namespace rowan::inline v0
@@ -15414,7 +15373,7 @@ SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>>
 template <class T, class Device>
 SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
                                           Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    Device const exec = detail::exec_of(out_grad);
+    Device const exec = out_grad.device();
     return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
 }
 
@@ -15470,22 +15429,15 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
-    if constexpr (detail::is_cpu<D>) {
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            if (ids.data()[i] == *options.padding_id)
-                std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
-        }
-    } else {
-        detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-        detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
-    }
+    detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
     return out;
 }
 
 template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
-    return lookup_table(detail::exec_of(table), table, ids, options);
+    return lookup_table(table.device(), table, ids, options);
 }
 
 struct lookup_table_grad_op {
@@ -15564,7 +15516,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
     return {std::move(rows), std::move(weight_grad)};
 }
@@ -16029,7 +15981,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
 /// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
 template <class D>
 struct Products {
-    static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
+    static_assert(has_backend<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
 };
 
 template <>
@@ -16072,7 +16024,7 @@ Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
 template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
                          bool transpose_y = false) {
-    return matmul(detail::exec_of(x), x, y, transpose_x, transpose_y);
+    return matmul(x.device(), x, y, transpose_x, transpose_y);
 }
 
 template <bool transpose_x, bool transpose_y>
@@ -16169,14 +16121,14 @@ Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::check_rows("x", x);
     typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
-    auto out = detail::new_zeros<T>(exec, shape);
+    auto out = Tensor<T, D>::zeros(exec, shape);
     if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
     return out;
 }
 
 template <class T, class Device>
 Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(detail::exec_of(x), x);
+    return sum_rows(x.device(), x);
 }
 
 /// Repeats a row for each row of `like`: the adjoint of sum_rows.
@@ -16270,7 +16222,7 @@ Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Ten
 
 template <class T, class Device>
 Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
-    return fc(detail::exec_of(x), x, w, b);
+    return fc(x.device(), x, w, b);
 }
 
 struct fc_op {
@@ -16463,7 +16415,7 @@ inline constexpr bool is_elementwise = false;
 /// Applies rules to rows.
 template <class D>
 struct RowUpdates {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
 };
 
@@ -16580,19 +16532,19 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+    update_rows(grad.device(), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+    update_rows(grad.device(), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
                  Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
+    update_rows(plan.device(), plan, value, rule, param, state...);
 }
 
 }  // namespace rowan::inline v0
@@ -16762,13 +16714,13 @@ void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    adagrad(detail::exec_of(param), param, moment, grad, options);
+    adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
              Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    adagrad(detail::exec_of(plan), plan, param, moment, value, options);
+    adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))
@@ -16885,13 +16837,13 @@ template <class P, class M, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
           AdamOptions options = {}) {
-    adam(detail::exec_of(param), param, moment1, moment2, grad, options);
+    adam(param.device(), param, moment1, moment2, grad, options);
 }
 
 template <class P, class M, class V, class G, class Device>
 void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(detail::exec_of(plan), plan, param, moment1, moment2, value, options);
+    adam(plan.device(), plan, param, moment1, moment2, value, options);
 }
 
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17018,13 +16970,13 @@ template <class P, class S, class L, class G, class Device>
 requires detail::gradient_on<G, Device>
 void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
           FtrlOptions options = {}) {
-    ftrl(detail::exec_of(param), param, squared, linear, grad, options);
+    ftrl(param.device(), param, squared, linear, grad, options);
 }
 
 template <class P, class S, class L, class G, class Device>
 void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
           Tensor<G, Device> const& value, FtrlOptions options = {}) {
-    ftrl(detail::exec_of(plan), plan, param, squared, linear, value, options);
+    ftrl(plan.device(), plan, param, squared, linear, value, options);
 }
 
 ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17141,13 +17093,13 @@ void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor
 template <class P, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(detail::exec_of(param), param, velocity, grad, options);
+    momentum(param.device(), param, velocity, grad, options);
 }
 
 template <class P, class V, class G, class Device>
 void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
               Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(detail::exec_of(plan), plan, param, velocity, value, options);
+    momentum(plan.device(), plan, param, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))
@@ -17282,13 +17234,13 @@ template <class P, class S, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
              RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(param), param, mean_square, velocity, grad, options);
+    rmsprop(param.device(), param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(plan), plan, param, mean_square, velocity, value, options);
+    rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
 /// The same, centered (Graves 2013), with the mean of the gradient as a third state:
@@ -17315,14 +17267,14 @@ template <class P, class S, class A, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
              Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(param), param, mean_square, mean_grad, velocity, grad, options);
+    rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
              RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(plan), plan, param, mean_square, mean_grad, velocity, value, options);
+    rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17440,13 +17392,13 @@ void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param,
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    rowwise_adagrad(detail::exec_of(param), param, moment, grad, options);
+    rowwise_adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
                      Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    rowwise_adagrad(detail::exec_of(plan), plan, param, moment, value, options);
+    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,
@@ -17537,12 +17489,12 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(detail::exec_of(param), param, grad, learning_rate);
+    sgd(param.device(), param, grad, learning_rate);
 }
 
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(detail::exec_of(plan), plan, param, value, learning_rate);
+    sgd(plan.device(), plan, param, value, learning_rate);
 }
 
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))
@@ -17758,7 +17710,7 @@ template <class T>
 auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
+    return Tensor<T, Device>::zeros(rowan::detail::exec_or_default<Device>(device), shape);
 }
 
 template <class Device>
@@ -17799,7 +17751,6 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = o.options().learning_rate * factor;
         Device exec{};
-        if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
         kernel.run(&exec, in, {}, attributes.get(), -1);
@@ -17866,7 +17817,7 @@ S sum_of_rows(std::vector<S> const& x) {
 /// Sums squares.
 template <class D>
 struct SquareSums {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
 };
 
@@ -17935,17 +17886,17 @@ detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(detail::exec_of(x), x);
+    return squared_norm(x.device(), x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(detail::exec_of(plan), plan, value);
+    return squared_norm(plan.device(), plan, value);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(detail::exec_of(g), g);
+    return squared_norm(g.device(), g);
 }
 
 ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))
@@ -18900,7 +18851,7 @@ Parameters Trainer<T, Device>::parameters(Device exec) const {
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    wait_for(exec);
+    synchronize(exec);
     return result;
 }
 
@@ -18930,7 +18881,7 @@ void Trainer<T, Device>::prepare(double factor) {
 template <class T, class Device>
 LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
     std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)
@@ -18972,7 +18923,7 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
         if (v->bring != nullptr) v->bring(v->value(), &exec, false);
     }
     detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
-    detail::wait_for(exec);
+    synchronize(exec);
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }
 
@@ -19286,12 +19237,12 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                 Reduction reduction = Reduction::mean) {
-    return cross_entropy(detail::exec_of(x), x, label, reduction);
+    return cross_entropy(x.device(), x, label, reduction);
 }
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                      Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
-    return cross_entropy_grad(detail::exec_of(x), x, label, out_grad, reduction);
+    return cross_entropy_grad(x.device(), x, label, out_grad, reduction);
 }
 
 struct cross_entropy_grad_op;
@@ -19358,27 +19309,24 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
-/// (a - b) · factor
-template <class S>
-struct times_difference {
-    S factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor));
-    }
-};
-
-/// The same if the factor, twice the gradient of the mean, is in device memory.
+/// Twice the gradient of the mean.
 template <class T>
-struct mse_grad_formula {
+struct MseFactor {
     LossGrads<T> grads;
 
     ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+};
+
+/// (a - b) · factor()
+template <class Factor>
+struct times_difference {
+    Factor factor;
+
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return times_difference<V>{product(constant<V>(2.0), V(grads(0)))}(a, b);
+        return product(V(a - b), V(factor()));
     }
 };
 
@@ -19411,26 +19359,21 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> cons
     static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
-    detail::LossGrads<T> const grads{out_grad.data(), Reduction::mean, x.size()};
-    auto const both = [&](auto const& formula) -> std::tuple<Tensor<T, D>, Tensor<T, D>> {
-        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-    };
     detail::ElementLoops<D>::check(exec, out_grad);
-    if constexpr (detail::is_cpu<D>) {
-        return both(detail::times_difference<S>{detail::product(detail::constant<S>(2.0), grads(0))});
-    } else {
-        return both(detail::mse_grad_formula<T>{grads});
-    }
+    auto const factor =
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
 }
 
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(detail::exec_of(x), x, y);
+    return mse(x.device(), x, y);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                                           Tensor<T, Device> const& out_grad) {
-    return mse_grad(detail::exec_of(x), x, y, out_grad);
+    return mse_grad(x.device(), x, y, out_grad);
 }
 
 struct mse_grad_op {
@@ -19513,11 +19456,11 @@ Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
-    return softmax(detail::exec_of(x), x);
+    return softmax(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return softmax_grad(detail::exec_of(out), out, out_grad);
+    return softmax_grad(out.device(), out, out_grad);
 }
 
 struct softmax_grad_op {
@@ -19628,13 +19571,13 @@ template <class T, class I, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
                                                                             Tensor<I, Device> const& label,
                                                                             Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy(detail::exec_of(x), x, label, reduction);
+    return softmax_with_cross_entropy(x.device(), x, label, reduction);
 }
 template <class T, class I, class Device>
 Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<I, Device> const& label,
                                                   Tensor<T, Device> const& out_grad,
                                                   Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy_grad(detail::exec_of(softmax), softmax, label, out_grad, reduction);
+    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, reduction);
 }
 
 struct softmax_with_cross_entropy_grad_op;
@@ -20076,7 +20019,7 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
 /// Finds the rows of a gradient in each section of the height.
 template <class D>
 struct RowSections {
-    static_assert(is_cpu<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+    static_assert(has_backend<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
 };
 
 template <>
@@ -20134,7 +20077,7 @@ std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g
 
 template <class T, class Device>
 std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
-    return split(detail::exec_of(g), g, heights);
+    return split(g.device(), g, heights);
 }
 
 ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))
@@ -20192,7 +20135,7 @@ std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_
 template <class T, class Device>
 std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
                                      std::int64_t axis = 0) {
-    return split(detail::exec_of(x), x, sections, axis);
+    return split(x.device(), x, sections, axis);
 }
 
 struct split_grad_op;
@@ -21079,7 +21022,7 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
 template <class D>
 struct SequenceExpansion {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
 };
 
@@ -21165,13 +21108,13 @@ LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
                                      std::optional<std::size_t> level = {}) {
-    return sequence_expand(detail::exec_of(x), x, lod, level);
+    return sequence_expand(x.device(), x, lod, level);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
                                           LoDTensor<T, Device> const& x, Lod const& lod,
                                           std::optional<std::size_t> level = {}) {
-    return sequence_expand_grad(detail::exec_of(out_grad), out_grad, x, lod, level);
+    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
 }
 
 }  // namespace rowan::inline v0
@@ -21542,7 +21485,8 @@ struct PaddedPlaces {
 /// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
 struct Padding {
-    static_assert(is_cpu<D>, "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
+    static_assert(has_backend<D>,
+                  "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
 };
 
 template <>
@@ -21652,15 +21596,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type
 template <class T, class Device>
 Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
                             std::type_identity_t<Ids<Device>> lengths = {}) {
-    return to_padded(detail::exec_of(x), x, pad_value, lengths);
+    return to_padded(x.device(), x, pad_value, lengths);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {
-    return from_padded(detail::exec_of(padded), padded, lod);
+    return from_padded(padded.device(), padded, lod);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_identity_t<Ids<Device>> lengths) {
-    return from_padded(detail::exec_of(padded), padded, lengths);
+    return from_padded(padded.device(), padded, lengths);
 }
 
 }  // namespace rowan::inline v0
@@ -21717,11 +21661,11 @@ Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D
 
 template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
 X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(detail::exec_of(x), x, map);
+    return reorder(x.device(), x, map);
 }
 template <template <class, class> class X, class T, class Device>
 X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(detail::exec_of(out_grad), out_grad, map);
+    return reorder_grad(out_grad.device(), out_grad, map);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))
@@ -21859,19 +21803,19 @@ std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D>
 
 template <detail::lod_tensors R>
 auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::exec_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
+    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
-    return sequence_concat(detail::exec_of(first), first, more...);
+    return sequence_concat(first.device(), first, more...);
 }
 template <class T, class Device, std::ranges::contiguous_range R>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
 }
 template <class T, class Device>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
 }
 
 }  // namespace rowan::inline v0
@@ -21932,7 +21876,7 @@ namespace detail {
 /// the result, which has the rank of x.
 template <class D>
 struct SequenceErasure {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
 };
 
@@ -21987,7 +21931,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(detail::exec_of(x), x, tokens);
+    return sequence_erase(x.device(), x, tokens);
 }
 
 }  // namespace rowan::inline v0
@@ -22004,7 +21948,7 @@ inline constexpr std::int64_t longest_sequence = std::numeric_limits<std::int64_
 /// the host can see it.
 template <class D>
 class MaskedLengths {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_mask on a Thrust device needs #include <rowan/thrust/sequence/sequence_mask.hpp>");
 };
 
@@ -22062,7 +22006,7 @@ Tensor<bool, D> sequence_mask(std::type_identity_t<Ids<D>> lengths, std::optiona
 }
 template <id_type I, device D>
 Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(detail::exec_of(lengths), lengths, max_length);
+    return sequence_mask(lengths.device(), lengths, max_length);
 }
 
 }  // namespace rowan::inline v0
@@ -22077,7 +22021,7 @@ namespace detail {
 template <class D>
 struct SequenceReversal {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_reverse on a Thrust device needs #include <rowan/thrust/sequence/sequence_reverse.hpp>");
 };
 
@@ -22120,7 +22064,7 @@ LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
-    return sequence_reverse(detail::exec_of(x), x);
+    return sequence_reverse(x.device(), x);
 }
 
 }  // namespace rowan::inline v0
@@ -22193,13 +22137,13 @@ LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_gr
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
                                     std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice(detail::exec_of(x), x, offset, length);
+    return sequence_slice(x.device(), x, offset, length);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
                                          std::type_identity_t<Ids<Device>> offset,
                                          std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice_grad(detail::exec_of(out_grad), out_grad, x_lod, offset, length);
+    return sequence_slice_grad(out_grad.device(), out_grad, x_lod, offset, length);
 }
 
 }  // namespace rowan::inline v0
@@ -22283,7 +22227,7 @@ struct softmax_slope {
 template <class D>
 struct SequenceSoftmax {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_softmax on a Thrust device needs #include <rowan/thrust/sequence/sequence_softmax.hpp>");
 };
 
@@ -22370,12 +22314,12 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax(LoDTensor<T, Device> const& x) {
-    return sequence_softmax(detail::exec_of(x), x);
+    return sequence_softmax(x.device(), x);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
                                            std::type_identity_t<Tensor<T, Device>> const& out_grad) {
-    return sequence_softmax_grad(detail::exec_of(out), out, out_grad);
+    return sequence_softmax_grad(out.device(), out, out_grad);
 }
 
 }  // namespace rowan::inline v0
@@ -22471,7 +22415,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
     shape[0] = rows;
-    auto x_grad = detail::new_zeros<T>(exec, shape);
+    auto x_grad = Tensor<T, D>::zeros(exec, shape);
     std::size_t const width = out_grad.row_size();
     T const* const from = out_grad.data();
     T* const to = x_grad.data();
@@ -22522,17 +22466,17 @@ LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, Step
 
 template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
 X<T, Device> shrink(X<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(detail::exec_of(x), x, map, t);
+    return shrink(x.device(), x, map, t);
 }
 template <class T, class Device>
 Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                               std::size_t rows) {
-    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, rows);
+    return shrink_grad(out_grad.device(), out_grad, map, t, rows);
 }
 template <class T, class Device>
 LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                                  Lod const& x_lod) {
-    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, x_lod);
+    return shrink_grad(out_grad.device(), out_grad, map, t, x_lod);
 }
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))
@@ -22587,7 +22531,7 @@ private:
 /// Finds the rows of a tensor with a large element.
 template <class D>
 struct LargeRows {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: from_dense on a Thrust device needs #include <rowan/thrust/sparse/from_dense.hpp>");
 };
 
@@ -22619,7 +22563,7 @@ SelectedRows<T, D> from_dense(D const& exec, Tensor<T, D> const& dense, double t
 
 template <class T, class Device>
 SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
-    return from_dense(detail::exec_of(dense), dense, threshold);
+    return from_dense(dense.device(), dense, threshold);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))
@@ -22636,7 +22580,7 @@ namespace detail {
 /// Finds the rows of a gradient that are wanted.
 template <class D>
 struct RowFilter {
-    static_assert(is_cpu<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
+    static_assert(has_backend<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
 };
 
 template <>
@@ -22673,7 +22617,7 @@ SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_
 
 template <class T, class Device>
 SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
-    return retain(detail::exec_of(g), g, rows);
+    return retain(g.device(), g, rows);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))
@@ -22692,14 +22636,14 @@ namespace rowan::inline v0 {
 template <class T, device D>
 Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = detail::new_zeros<T>(exec, g.shape());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
     scatter_add(exec, dense, g);
     return dense;
 }
 
 template <class T, class Device>
 Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(detail::exec_of(g), g);
+    return to_dense(g.device(), g);
 }
 
 ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))

@@ -11,6 +11,8 @@ namespace rowan::inline v0 {
 /// call. Results are bit-identical for any number of threads.
 struct Cpu {
     int threads = 0;  ///< 0: OpenMP's maximum (OMP_NUM_THREADS); without OpenMP always one thread
+
+    friend bool operator==(Cpu const&, Cpu const&) = default;
 };
 
 /// Whether `D` is a device tag. The header of each device specialises it.

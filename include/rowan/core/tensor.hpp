@@ -82,14 +82,17 @@ public:
     /// errors   ShapeError if the size in bytes exceeds 2^63 - 1 or there are more than max_rank dims; std::bad_alloc
     /// cost     one allocation
     static Tensor from_shape(shape_type const& shape);
+    static Tensor from_shape(Cpu const&, shape_type const& shape) { return from_shape(shape); }
     /// A tensor with all elements equal to `value`.
     /// errors   as from_shape
     /// cost     one allocation and one write of the elements
     static Tensor full(shape_type const& shape, T value);
+    static Tensor full(Cpu const&, shape_type const& shape, T value) { return full(shape, value); }
     /// The same with zeros.
     /// errors   as full
     /// cost     as full
     static Tensor zeros(shape_type const& shape) { return full(shape, dtype<T>::narrow(typename dtype<T>::sum{})); }
+    static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
     Tensor(Tensor const&) = default;
     Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
@@ -113,6 +116,9 @@ public:
     Tensor& operator=(xt::xexpression<E> const& e) {
         return *this = Tensor(e);
     }
+
+    /// The execution of calls that are given none.
+    Cpu device() const noexcept { return {}; }
 
     /// An alias with the current shape. Constness is shallow, as with std::span.
     Tensor share() const { return alias(0, this->size(), this->shape()); }

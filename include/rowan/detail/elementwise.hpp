@@ -38,10 +38,17 @@ void for_ranges(Cpu exec, std::size_t rows, std::size_t width, F const& f) {
     parallel_for(exec, rows, serial ? rows : (elementwise_grain - 1) / std::max<std::size_t>(width, 1) + 1, f);
 }
 
+/// A function without arguments that returns a value.
+template <class S>
+struct GivenValue {
+    S value;
+    ROWAN_HD S operator()() const { return value; }
+};
+
 /// The element-wise loops of a device; those of Thrust devices are in rowan/thrust/detail/elementwise.hpp.
 template <class D>
 struct ElementLoops {
-    static_assert(is_cpu<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
+    static_assert(has_backend<D>, "rowan: operators on a Thrust device need #include <rowan/thrust/op.hpp>");
 };
 
 template <>
@@ -56,6 +63,12 @@ struct ElementLoops<Cpu> {
     template <class I>
     static void check_ids(Cpu exec, char const* field, Tensor<I> const& ids, std::int64_t bound) {
         detail::check_ids(exec, field, ids, bound);
+    }
+
+    /// A function that returns read(), where `read` reads an element of a tensor. Thrust devices call it in each kernel.
+    template <class F>
+    static auto value_of(F const& read) {
+        return GivenValue<decltype(read())>{read()};
     }
 
     template <class T>
@@ -132,16 +145,6 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
     auto out = new_tensor<T>(exec, x.shape());
     ElementLoops<D>::template zip<S>(exec, x.size(), map, out.data(), x.data(), more.data()...);
     return out;
-}
-
-/// A tensor with all elements equal to `value`.
-template <class T, class D>
-Tensor<T, D> new_full(D const& exec, typename Tensor<T, D>::shape_type const& shape, T value) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::full(shape, value);
-    } else {
-        return Tensor<T, D>::full(exec, shape, value);
-    }
 }
 
 }  // namespace rowan::inline v0::detail

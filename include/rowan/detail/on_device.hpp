@@ -1,19 +1,20 @@
 // rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
 #pragma once
 
+#include <rowan/core/copy.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/ids.hpp>
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 
-#include <concepts>
+#include <cstddef>
 #include <span>
-#include <utility>
 
 namespace rowan::inline v0::detail {
 
+/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
 template <class D>
-inline constexpr bool is_cpu = std::same_as<D, Cpu>;
+inline constexpr bool has_backend = false;
 
 /// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
 /// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
@@ -24,40 +25,17 @@ inline constexpr bool runs_whole = false;
 /// An uninitialised tensor, allocated on `exec`.
 template <class T, class D>
 Tensor<T, D> new_tensor(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::from_shape(shape);
-    } else {
-        return Tensor<T, D>::from_shape(exec, shape);
-    }
+    return Tensor<T, D>::from_shape(exec, shape);
 }
 
+/// The bytes of the elements of a tensor in host memory; none for other devices.
 template <class T, class D>
-Tensor<T, D> new_zeros(D const& exec, typename Tensor<T, D>::shape_type const& shape) {
-    if constexpr (is_cpu<D>) {
-        return Tensor<T>::zeros(shape);
-    } else {
-        return Tensor<T, D>::zeros(exec, shape);
-    }
+std::span<std::byte> host_bytes(Tensor<T, D>&) {
+    return {};
 }
-
-/// A tensor computed on the host, moved or copied to the device.
-template <class T, class D>
-Tensor<T, D> placed(D const& exec, Tensor<T> host) {
-    if constexpr (is_cpu<D>) {
-        return host;
-    } else {
-        return Tensor<T, D>(exec, host);
-    }
-}
-
-/// The default `exec` of a call without one: the device on which the tensor was created.
-template <class T, class D>
-D exec_of(Tensor<T, D> const& tensor) {
-    if constexpr (is_cpu<D>) {
-        return Cpu{};
-    } else {
-        return tensor.device();
-    }
+template <class T>
+std::span<std::byte> host_bytes(Tensor<T>& x) {
+    return std::as_writable_bytes(std::span(x.data(), x.size()));
 }
 
 /// Numbers computed on the host, in memory that device calls enqueued during its lifetime can read. Cpu refers to the
@@ -75,16 +53,12 @@ private:
     T const* data_;
 };
 
-/// The `exec` of the host's part of a call on `exec`.
+/// The `exec` of the host's part of a call on a device.
 template <class D>
-Cpu host_exec(D const& exec) {
-    if constexpr (is_cpu<D>) {
-        return exec;
-    } else {
-        static_cast<void>(exec);
-        return Cpu{};
-    }
+Cpu host_exec(D const&) {
+    return {};
 }
+inline Cpu host_exec(Cpu const& exec) { return exec; }
 
 /// Validates the execution of a call.
 /// errors   ValueError if the number of threads is negative

@@ -218,7 +218,6 @@ private:
         Elements elements() const override;
         Value on_host() const override;
         void write(std::function<void(std::span<std::byte>)> const& f) override;
-        static std::span<std::byte> bytes_of(Tensor<T>& x);
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override;

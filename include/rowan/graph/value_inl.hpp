@@ -28,34 +28,24 @@ std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
 template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
-    std::span<std::byte> bytes;
-    if constexpr (detail::is_cpu<D>) bytes = bytes_of(alias);
-    return {dtype<T>::wire, dtype<T>::name, sizeof(T), {alias.shape().begin(), alias.shape().end()}, bytes};
+    return {dtype<T>::wire,
+            dtype<T>::name,
+            sizeof(T),
+            {alias.shape().begin(), alias.shape().end()},
+            detail::host_bytes(alias)};
 }
 
 template <class T, class D>
 Value Value::Holder<LoDTensor<T, D>>::on_host() const {
-    if constexpr (detail::is_cpu<D>) {
-        return of(value.share());
-    } else {
-        return of(LoDTensor<T>(to_host(value.value()), value.lod()));
-    }
+    return of(LoDTensor<T>(to_host(value.value()), value.lod()));
 }
 
 template <class T, class D>
 void Value::Holder<LoDTensor<T, D>>::write(std::function<void(std::span<std::byte>)> const& f) {
-    if constexpr (detail::is_cpu<D>) {
-        f(bytes_of(value.value()));
-    } else {
-        auto host = Tensor<T>::from_shape(value.shape());
-        f(bytes_of(host));
-        value.value() = detail::placed(value.value().device(), std::move(host));
-    }
-}
-
-template <class T, class D>
-std::span<std::byte> Value::Holder<LoDTensor<T, D>>::bytes_of(Tensor<T>& x) {
-    return std::as_writable_bytes(std::span(x.data(), x.size()));
+    if (auto const bytes = detail::host_bytes(value.value()); !bytes.empty()) return f(bytes);
+    auto host = Tensor<T>::from_shape(value.shape());
+    f(detail::host_bytes(host));
+    value.value() = to_device(value.value().device(), std::move(host));
 }
 
 template <class T, class D>

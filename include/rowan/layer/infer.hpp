@@ -41,7 +41,7 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
         if (v->bring != nullptr) v->bring(v->value(), &exec, false);
     }
     detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
-    detail::wait_for(exec);
+    synchronize(exec);
     return std::move(predict->value().template get<LoDTensor<T, Device>>());
 }
 

@@ -201,7 +201,7 @@ template <class T>
 auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return rowan::detail::new_zeros<T>(rowan::detail::exec_or_default<Device>(device), shape);
+    return Tensor<T, Device>::zeros(rowan::detail::exec_or_default<Device>(device), shape);
 }
 
 template <class Device>
@@ -242,7 +242,6 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (requires { attributes->learning_rate = factor; })
             attributes->learning_rate = o.options().learning_rate * factor;
         Device exec{};
-        if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
         kernel.run(&exec, in, {}, attributes.get(), -1);

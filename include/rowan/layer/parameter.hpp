@@ -62,7 +62,7 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
             double const x = first.low + (first.high - first.low) * rowan::detail::uniform_at(*seed, i);
             t.data()[i] = dtype<T>::narrow(static_cast<S>(x));
         }
-        value.set(LoDTensor<T, Device>(rowan::detail::placed(exec, std::move(t))));
+        value.set(LoDTensor<T, Device>(to_device(exec, std::move(t))));
     };
 }
 

@@ -70,7 +70,7 @@ Tensor<double, D> accuracy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> co
 
 template <class T, class I, class Device>
 Tensor<double, Device> accuracy(Tensor<T, Device> const& x, Tensor<I, Device> const& label) {
-    return accuracy(detail::exec_of(x), x, label);
+    return accuracy(x.device(), x, label);
 }
 
 struct accuracy_op {

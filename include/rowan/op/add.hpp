@@ -40,7 +40,7 @@ Tensor<T, D> add(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
 
 template <class T, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return add(detail::exec_of(x), x, y);
+    return add(x.device(), x, y);
 }
 
 /// Adds two tensors, two SelectedRows, or one of each; the result is dense if either input is dense. The gradient of

@@ -118,7 +118,7 @@ Tensor<To, D> cast(D const& exec, Tensor<From, D> const& x) {
 
 template <class To, class From, class Device>
 Tensor<To, Device> cast(Tensor<From, Device> const& x) {
-    return cast<To>(detail::exec_of(x), x);
+    return cast<To>(x.device(), x);
 }
 
 /// Casts the gradient back to the element type of x; neither type may be an integer type. Only the type and shape of x

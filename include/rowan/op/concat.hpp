@@ -73,7 +73,7 @@ Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int6
 
 template <class T, class Device>
 Tensor<T, Device> concat(std::vector<Tensor<T, Device>> const& x, std::int64_t axis = 0) {
-    return concat(x.empty() ? Device{} : detail::exec_of(x[0]), x, axis);
+    return concat(x.empty() ? Device{} : x[0].device(), x, axis);
 }
 
 struct concat_grad_op;

@@ -195,12 +195,12 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, 
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                 Reduction reduction = Reduction::mean) {
-    return cross_entropy(detail::exec_of(x), x, label, reduction);
+    return cross_entropy(x.device(), x, label, reduction);
 }
 template <class T, class L, class Device>
 Tensor<T, Device> cross_entropy_grad(Tensor<T, Device> const& x, Tensor<L, Device> const& label,
                                      Tensor<T, Device> const& out_grad, Reduction reduction = Reduction::mean) {
-    return cross_entropy_grad(detail::exec_of(x), x, label, out_grad, reduction);
+    return cross_entropy_grad(x.device(), x, label, out_grad, reduction);
 }
 
 struct cross_entropy_grad_op;

@@ -31,11 +31,7 @@ constexpr void check_dropout(double probability) {
     if (!(probability >= 0 && probability < 1)) bad_probability(probability);
 }
 
-/// A seed in host memory, and a seed in device memory.
-struct GivenSeed {
-    std::uint64_t seed;
-    ROWAN_HD std::uint64_t operator()() const { return seed; }
-};
+/// A seed in a tensor.
 struct SeedAt {
     std::int64_t const* seed;
     ROWAN_HD std::uint64_t operator()() const { return static_cast<std::uint64_t>(*seed); }
@@ -96,7 +92,7 @@ std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_nothing(D const& exec, Te
                                                                double probability) {
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
-    return {ElementLoops<D>::copy(exec, x), new_full<std::uint8_t>(exec, x.shape(), 1)};
+    return {ElementLoops<D>::copy(exec, x), Tensor<std::uint8_t, D>::full(exec, x.shape(), 1)};
 }
 
 }  // namespace detail
@@ -111,7 +107,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> dropout(D const& exec, Tensor<T, D> const& x, double probability,
                                                           std::uint64_t seed, bool training = true) {
     if (!training) return detail::drop_nothing(exec, x, probability);
-    return detail::drop_elements(exec, x, probability, detail::GivenSeed{seed});
+    return detail::drop_elements(exec, x, probability, detail::GivenValue<std::uint64_t>{seed});
 }
 
 /// The gradient of x. In training out_grad / (1 - probability) where the mask is not 0, else 0; otherwise out_grad.
@@ -137,12 +133,12 @@ Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Te
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<std::uint8_t, Device>> dropout(Tensor<T, Device> const& x, double probability,
                                                                     std::uint64_t seed, bool training = true) {
-    return dropout(detail::exec_of(x), x, probability, seed, training);
+    return dropout(x.device(), x, probability, seed, training);
 }
 template <class T, class Device>
 Tensor<T, Device> dropout_grad(Tensor<std::uint8_t, Device> const& mask, Tensor<T, Device> const& out_grad,
                                double probability, bool training = true) {
-    return dropout_grad(detail::exec_of(mask), mask, out_grad, probability, training);
+    return dropout_grad(mask.device(), mask, out_grad, probability, training);
 }
 
 namespace detail {
@@ -192,12 +188,9 @@ struct dropout_op {
                                                                  Tensor<std::int64_t, D> const& seed,
                                                                  attributes const& a) {
         if (!detail::has_seed(seed)) return detail::drop_nothing(exec, x, a.probability);
-        if constexpr (detail::is_cpu<D>) {
-            return dropout(exec, x, a.probability, static_cast<std::uint64_t>(seed.data()[0]));
-        } else {
-            detail::ElementLoops<D>::check(exec, seed);
-            return detail::drop_elements(exec, x, a.probability, detail::SeedAt{seed.data()});
-        }
+        detail::ElementLoops<D>::check(exec, seed);
+        auto const value = detail::ElementLoops<D>::value_of(detail::SeedAt{seed.data()});
+        return detail::drop_elements(exec, x, a.probability, value);
     }
 };
 

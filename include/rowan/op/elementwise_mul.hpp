@@ -37,7 +37,7 @@ Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> 
 
 template <class T, class Device>
 Tensor<T, Device> elementwise_mul(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return elementwise_mul(detail::exec_of(x), x, y);
+    return elementwise_mul(x.device(), x, y);
 }
 
 /// See elementwise_mul. The gradients are element-wise products, too: out_grad · y and out_grad · x.

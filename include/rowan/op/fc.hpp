@@ -36,7 +36,7 @@ Tensor<T, D> fc(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& w, Ten
 
 template <class T, class Device>
 Tensor<T, Device> fc(Tensor<T, Device> const& x, Tensor<T, Device> const& w, Tensor<T, Device> const& b) {
-    return fc(detail::exec_of(x), x, w, b);
+    return fc(x.device(), x, w, b);
 }
 
 struct fc_op {

@@ -66,7 +66,7 @@ Tensor<T, D> full(D const& exec, Dims const& dims, double value) {
         if (dims[i] == UNK) detail::unknown_dim(i);
         shape.push_back(static_cast<std::size_t>(dims[i]));
     }
-    return detail::new_full<T>(exec, shape, detail::as_element<T>(value));
+    return Tensor<T, D>::full(exec, shape, detail::as_element<T>(value));
 }
 
 template <class T, class Device = Cpu>

@@ -35,7 +35,7 @@ struct full_like_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& x, FullLikeOptions const& options = {}) {
-        return detail::new_full<T>(exec, x.shape(), detail::as_element<T>(options.value));
+        return Tensor<T, D>::full(exec, x.shape(), detail::as_element<T>(options.value));
     }
 };
 

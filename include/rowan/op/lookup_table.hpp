@@ -9,7 +9,6 @@
 #include <rowan/sparse/gather.hpp>
 #include <rowan/sparse/lookup_table_grad.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -59,22 +58,15 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
-    if constexpr (detail::is_cpu<D>) {
-        for (std::size_t i = 0; i < ids.size(); ++i) {
-            if (ids.data()[i] == *options.padding_id)
-                std::fill_n(out.data() + i * width, width, dtype<T>::narrow(typename dtype<T>::sum{}));
-        }
-    } else {
-        detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-        detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
-    }
+    detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
     return out;
 }
 
 template <class T, class I, class Device>
 Tensor<T, Device> lookup_table(Tensor<T, Device> const& table, Tensor<I, Device> const& ids,
                                LookupOptions const& options = {}) {
-    return lookup_table(detail::exec_of(table), table, ids, options);
+    return lookup_table(table.device(), table, ids, options);
 }
 
 struct lookup_table_grad_op {

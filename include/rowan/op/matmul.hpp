@@ -39,7 +39,7 @@ Tensor<T, D> matmul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
 template <class T, class Device>
 Tensor<T, Device> matmul(Tensor<T, Device> const& x, Tensor<T, Device> const& y, bool transpose_x = false,
                          bool transpose_y = false) {
-    return matmul(detail::exec_of(x), x, y, transpose_x, transpose_y);
+    return matmul(x.device(), x, y, transpose_x, transpose_y);
 }
 
 template <bool transpose_x, bool transpose_y>

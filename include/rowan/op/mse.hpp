@@ -14,32 +14,30 @@
 #include <cstddef>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 namespace rowan::inline v0 {
 
 namespace detail {
 
-/// (a - b) · factor
-template <class S>
-struct times_difference {
-    S factor;
-
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return product(V(a - b), V(factor));
-    }
-};
-
-/// The same if the factor, twice the gradient of the mean, is in device memory.
+/// Twice the gradient of the mean.
 template <class T>
-struct mse_grad_formula {
+struct MseFactor {
     LossGrads<T> grads;
 
     ROWAN_NO_EXEC_CHECK
+    ROWAN_HD sum_t<T> operator()() const { return product(constant<sum_t<T>>(2.0), grads(0)); }
+};
+
+/// (a - b) · factor()
+template <class Factor>
+struct times_difference {
+    Factor factor;
+
+    ROWAN_NO_EXEC_CHECK
     template <class V>
     ROWAN_HD_INLINE V operator()(V const& a, V const& b) const {
-        return times_difference<V>{product(constant<V>(2.0), V(grads(0)))}(a, b);
+        return product(V(a - b), V(factor()));
     }
 };
 
@@ -72,26 +70,21 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> cons
     static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
-    detail::LossGrads<T> const grads{out_grad.data(), Reduction::mean, x.size()};
-    auto const both = [&](auto const& formula) -> std::tuple<Tensor<T, D>, Tensor<T, D>> {
-        return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
-    };
     detail::ElementLoops<D>::check(exec, out_grad);
-    if constexpr (detail::is_cpu<D>) {
-        return both(detail::times_difference<S>{detail::product(detail::constant<S>(2.0), grads(0))});
-    } else {
-        return both(detail::mse_grad_formula<T>{grads});
-    }
+    auto const factor =
+        detail::ElementLoops<D>::value_of(detail::MseFactor<T>{{out_grad.data(), Reduction::mean, x.size()}});
+    detail::times_difference<std::remove_const_t<decltype(factor)>> const formula{factor};
+    return {detail::zip_elements<S>(exec, formula, x, y), detail::zip_elements<S>(exec, formula, y, x)};
 }
 
 template <class T, class Device>
 Tensor<T, Device> mse(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return mse(detail::exec_of(x), x, y);
+    return mse(x.device(), x, y);
 }
 template <class T, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> mse_grad(Tensor<T, Device> const& x, Tensor<T, Device> const& y,
                                                           Tensor<T, Device> const& out_grad) {
-    return mse_grad(detail::exec_of(x), x, y, out_grad);
+    return mse_grad(x.device(), x, y, out_grad);
 }
 
 struct mse_grad_op {

@@ -57,11 +57,11 @@ Tensor<T, D> relu_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> relu(Tensor<T, Device> const& x) {
-    return relu(detail::exec_of(x), x);
+    return relu(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> relu_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return relu_grad(detail::exec_of(out), out, out_grad);
+    return relu_grad(out.device(), out, out_grad);
 }
 
 struct relu_grad_op {

@@ -73,7 +73,7 @@ Tensor<T, D> scale(D const& exec, Tensor<T, D> const& x, double factor, double b
 
 template <class T, class Device>
 Tensor<T, Device> scale(Tensor<T, Device> const& x, double factor, double bias = 0) {
-    return scale(detail::exec_of(x), x, factor, bias);
+    return scale(x.device(), x, factor, bias);
 }
 
 struct scale_grad_op;

@@ -55,11 +55,11 @@ Tensor<T, D> sigmoid_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> sigmoid(Tensor<T, Device> const& x) {
-    return sigmoid(detail::exec_of(x), x);
+    return sigmoid(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> sigmoid_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return sigmoid_grad(detail::exec_of(out), out, out_grad);
+    return sigmoid_grad(out.device(), out, out_grad);
 }
 
 struct sigmoid_grad_op {

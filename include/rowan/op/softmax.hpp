@@ -52,11 +52,11 @@ Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> c
 
 template <class T, class Device>
 Tensor<T, Device> softmax(Tensor<T, Device> const& x) {
-    return softmax(detail::exec_of(x), x);
+    return softmax(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> softmax_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return softmax_grad(detail::exec_of(out), out, out_grad);
+    return softmax_grad(out.device(), out, out_grad);
 }
 
 struct softmax_grad_op {

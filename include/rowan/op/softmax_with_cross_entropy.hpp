@@ -87,13 +87,13 @@ template <class T, class I, class Device>
 std::tuple<Tensor<T, Device>, Tensor<T, Device>> softmax_with_cross_entropy(Tensor<T, Device> const& x,
                                                                             Tensor<I, Device> const& label,
                                                                             Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy(detail::exec_of(x), x, label, reduction);
+    return softmax_with_cross_entropy(x.device(), x, label, reduction);
 }
 template <class T, class I, class Device>
 Tensor<T, Device> softmax_with_cross_entropy_grad(Tensor<T, Device> const& softmax, Tensor<I, Device> const& label,
                                                   Tensor<T, Device> const& out_grad,
                                                   Reduction reduction = Reduction::mean) {
-    return softmax_with_cross_entropy_grad(detail::exec_of(softmax), softmax, label, out_grad, reduction);
+    return softmax_with_cross_entropy_grad(softmax.device(), softmax, label, out_grad, reduction);
 }
 
 struct softmax_with_cross_entropy_grad_op;

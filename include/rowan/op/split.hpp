@@ -69,7 +69,7 @@ std::vector<Tensor<T, D>> split(D const& exec, Tensor<T, D> const& x, std::type_
 template <class T, class Device>
 std::vector<Tensor<T, Device>> split(Tensor<T, Device> const& x, std::type_identity_t<Ids<>> sections,
                                      std::int64_t axis = 0) {
-    return split(detail::exec_of(x), x, sections, axis);
+    return split(x.device(), x, sections, axis);
 }
 
 struct split_grad_op;

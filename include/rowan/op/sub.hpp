@@ -69,11 +69,11 @@ Tensor<T, D> negate(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 Tensor<T, Device> sub(Tensor<T, Device> const& x, Tensor<T, Device> const& y) {
-    return sub(detail::exec_of(x), x, y);
+    return sub(x.device(), x, y);
 }
 template <class T, class Device>
 Tensor<T, Device> negate(Tensor<T, Device> const& x) {
-    return negate(detail::exec_of(x), x);
+    return negate(x.device(), x);
 }
 
 struct negate_op {

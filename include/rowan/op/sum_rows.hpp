@@ -49,14 +49,14 @@ Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
     detail::check_rows("x", x);
     typename Tensor<T, D>::shape_type shape;
     for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
-    auto out = detail::new_zeros<T>(exec, shape);
+    auto out = Tensor<T, D>::zeros(exec, shape);
     if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
     return out;
 }
 
 template <class T, class Device>
 Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(detail::exec_of(x), x);
+    return sum_rows(x.device(), x);
 }
 
 /// Repeats a row for each row of `like`: the adjoint of sum_rows.

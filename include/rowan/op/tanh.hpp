@@ -59,11 +59,11 @@ Tensor<T, D> tanh_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> cons
 
 template <class T, class Device>
 Tensor<T, Device> tanh(Tensor<T, Device> const& x) {
-    return tanh(detail::exec_of(x), x);
+    return tanh(x.device(), x);
 }
 template <class T, class Device>
 Tensor<T, Device> tanh_grad(Tensor<T, Device> const& out, Tensor<T, Device> const& out_grad) {
-    return tanh_grad(detail::exec_of(out), out, out_grad);
+    return tanh_grad(out.device(), out, out_grad);
 }
 
 struct tanh_grad_op {

@@ -35,7 +35,7 @@ std::tuple<SelectedRows<T, D>, Tensor<T, D>> embedding_bag_grad(D const& exec, T
                                                                 std::type_identity_t<Tensor<T, D>> const& out_grad,
                                                                 BagOptions const& options = {}) {
     detail::check_bags(exec, table, ids, &weight, options.pool);
-    auto weight_grad = detail::new_zeros<T>(exec, weight.shape());
+    auto weight_grad = Tensor<T, D>::zeros(exec, weight.shape());
     auto rows = detail::BagLookups<D>::grad(exec, table, ids, &weight, out_grad, options.pool, &weight_grad);
     return {std::move(rows), std::move(weight_grad)};
 }

@@ -86,7 +86,7 @@ std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, N c
 template <class T, class Device>
 std::vector<LoDTensor<T, Device>> split_batch(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> sizes) {
     x.check();
-    detail::HostIds<Device> const on_host(detail::exec_of(x.value()), sizes);
+    detail::HostIds<Device> const on_host(x.value().device(), sizes);
     Ids<> const& counts = on_host;
     detail::check_list("sizes", counts);
     std::size_t const size = x.size();
@@ -143,7 +143,7 @@ LoDTensor<T, D> merge_batches(D const& exec, std::span<LoDTensor<T, D> const> ba
 
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::span<LoDTensor<T, Device> const> batches) {
-    return merge_batches(detail::exec_of_first<LoDTensor<T, Device>>(batches), batches);
+    return merge_batches(detail::device_of_first<LoDTensor<T, Device>>(batches), batches);
 }
 template <class T, class Device>
 LoDTensor<T, Device> merge_batches(std::vector<LoDTensor<T, Device>> const& batches) {

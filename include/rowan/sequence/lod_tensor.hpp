@@ -83,6 +83,7 @@ public:
     Tensor<T, Device>& value() noexcept { return value_; }
     Lod const& lod() const noexcept { return lod_; }                     ///< how the rows form sequences
     shape_type const& shape() const noexcept { return value_.shape(); }  ///< of the value
+    Device device() const noexcept { return value_.device(); }           ///< the execution of calls that are given none
 
     /// Replaces the Lod. One without levels removes the sequences.
     /// errors   as the constructor; strong exception guarantee
@@ -130,17 +131,12 @@ private:
 
 namespace detail {
 
-template <class T, class D>
-D exec_of(LoDTensor<T, D> const& x) {
-    return exec_of(x.value());
-}
-
-/// The device on which the first of several `X` was made; `tensors` are these or references to them.
+/// The device of the first of several `X`; `tensors` are these or references to them.
 template <class X, class R>
-auto exec_of_first(R const& tensors) {
+auto device_of_first(R const& tensors) {
     auto const first = std::ranges::begin(tensors);
-    return first == std::ranges::end(tensors) ? decltype(exec_of(std::declval<X>())){}
-                                              : exec_of(static_cast<X const&>(*first));
+    return first == std::ranges::end(tensors) ? decltype(std::declval<X>().device()){}
+                                              : static_cast<X const&>(*first).device();
 }
 
 }  // namespace detail
@@ -167,7 +163,7 @@ auto LoDTensor<T, Device>::from_sequences(R const& sequences) -> LoDTensor {
         detail::check_rows(name.c_str(), s);
         if (lengths.empty()) {
             shape = s.shape();
-            exec = detail::exec_of(s);
+            exec = s.device();
         }
         detail::check_trailing(name.c_str(), s, shape);
         lengths.push_back(static_cast<std::int64_t>(s.shape()[0]));
@@ -199,7 +195,7 @@ auto LoDTensor<T, Device>::from_nested(R const& lists) -> LoDTensor {
     flatten(lists, lengths.data(), flat);
     auto value = Tensor<T>::from_shape({flat.size()});
     std::copy(flat.begin(), flat.end(), value.data());
-    return {detail::placed(Device{}, std::move(value)), Lod::from_lengths(lengths)};
+    return {to_device(Device{}, std::move(value)), Lod::from_lengths(lengths)};
 }
 
 template <class T, class Device>

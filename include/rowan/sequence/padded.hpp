@@ -74,7 +74,8 @@ struct PaddedPlaces {
 /// Device-specific implementation of to_padded for rows of `width` elements.
 template <class D>
 struct Padding {
-    static_assert(is_cpu<D>, "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
+    static_assert(has_backend<D>,
+                  "rowan: to_padded on a Thrust device needs #include <rowan/thrust/sequence/padded.hpp>");
 };
 
 template <>
@@ -184,15 +185,15 @@ LoDTensor<T, D> from_padded(D const& exec, Tensor<T, D> const& padded, std::type
 template <class T, class Device>
 Padded<T, Device> to_padded(LoDTensor<T, Device> const& x, double pad_value = 0,
                             std::type_identity_t<Ids<Device>> lengths = {}) {
-    return to_padded(detail::exec_of(x), x, pad_value, lengths);
+    return to_padded(x.device(), x, pad_value, lengths);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, Lod const& lod) {
-    return from_padded(detail::exec_of(padded), padded, lod);
+    return from_padded(padded.device(), padded, lod);
 }
 template <class T, class Device>
 LoDTensor<T, Device> from_padded(Tensor<T, Device> const& padded, std::type_identity_t<Ids<Device>> lengths) {
-    return from_padded(detail::exec_of(padded), padded, lengths);
+    return from_padded(padded.device(), padded, lengths);
 }
 
 }  // namespace rowan::inline v0

@@ -61,11 +61,11 @@ Tensor<T, D> reorder_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D
 
 template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
 X<T, Device> reorder(X<T, Device> const& x, StepMap<Device> const& map) {
-    return reorder(detail::exec_of(x), x, map);
+    return reorder(x.device(), x, map);
 }
 template <template <class, class> class X, class T, class Device>
 X<T, Device> reorder_grad(X<T, Device> const& out_grad, StepMap<Device> const& map) {
-    return reorder_grad(detail::exec_of(out_grad), out_grad, map);
+    return reorder_grad(out_grad.device(), out_grad, map);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> reorder(Cpu const&, LoDTensor<float> const&, StepMap<Cpu> const&))

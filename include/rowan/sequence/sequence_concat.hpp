@@ -143,19 +143,19 @@ std::vector<LoDTensor<T, D>> sequence_concat_grad(D const& exec, LoDTensor<T, D>
 
 template <detail::lod_tensors R>
 auto sequence_concat(R const& inputs) {
-    return sequence_concat(detail::exec_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
+    return sequence_concat(detail::device_of_first<detail::lod_tensor_in<R>>(inputs), inputs);
 }
 template <class T, class Device, std::same_as<LoDTensor<T, Device>>... More>
 LoDTensor<T, Device> sequence_concat(LoDTensor<T, Device> const& first, More const&... more) {
-    return sequence_concat(detail::exec_of(first), first, more...);
+    return sequence_concat(first.device(), first, more...);
 }
 template <class T, class Device, std::ranges::contiguous_range R>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, R const& lods) {
-    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
 }
 template <class T, class Device>
 auto sequence_concat_grad(LoDTensor<T, Device> const& out_grad, std::initializer_list<Lod> lods) {
-    return sequence_concat_grad(detail::exec_of(out_grad), out_grad, lods);
+    return sequence_concat_grad(out_grad.device(), out_grad, lods);
 }
 
 }  // namespace rowan::inline v0

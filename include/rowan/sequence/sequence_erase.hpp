@@ -25,7 +25,7 @@ namespace detail {
 /// the result, which has the rank of x.
 template <class D>
 struct SequenceErasure {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_erase on a Thrust device needs #include <rowan/thrust/sequence/sequence_erase.hpp>");
 };
 
@@ -80,7 +80,7 @@ LoDTensor<T, D> sequence_erase(D const& exec, LoDTensor<T, D> const& x, std::typ
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_erase(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> tokens) {
-    return sequence_erase(detail::exec_of(x), x, tokens);
+    return sequence_erase(x.device(), x, tokens);
 }
 
 }  // namespace rowan::inline v0

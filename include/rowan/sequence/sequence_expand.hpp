@@ -94,7 +94,7 @@ Expansion make_expansion(LoDTensor<T, D> const& x, Lod const& lod, std::optional
 template <class D>
 struct SequenceExpansion {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_expand on a Thrust device needs #include <rowan/thrust/sequence/sequence_expand.hpp>");
 };
 
@@ -180,13 +180,13 @@ LoDTensor<T, D> sequence_expand_grad(D const& exec, std::type_identity_t<Tensor<
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand(LoDTensor<T, Device> const& x, Lod const& lod,
                                      std::optional<std::size_t> level = {}) {
-    return sequence_expand(detail::exec_of(x), x, lod, level);
+    return sequence_expand(x.device(), x, lod, level);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_expand_grad(std::type_identity_t<Tensor<T, Device>> const& out_grad,
                                           LoDTensor<T, Device> const& x, Lod const& lod,
                                           std::optional<std::size_t> level = {}) {
-    return sequence_expand_grad(detail::exec_of(out_grad), out_grad, x, lod, level);
+    return sequence_expand_grad(out_grad.device(), out_grad, x, lod, level);
 }
 
 }  // namespace rowan::inline v0

@@ -24,7 +24,7 @@ inline constexpr std::int64_t longest_sequence = std::numeric_limits<std::int64_
 /// the host can see it.
 template <class D>
 class MaskedLengths {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_mask on a Thrust device needs #include <rowan/thrust/sequence/sequence_mask.hpp>");
 };
 
@@ -82,7 +82,7 @@ Tensor<bool, D> sequence_mask(std::type_identity_t<Ids<D>> lengths, std::optiona
 }
 template <id_type I, device D>
 Tensor<bool, D> sequence_mask(Tensor<I, D> const& lengths, std::optional<std::size_t> max_length = {}) {
-    return sequence_mask(detail::exec_of(lengths), lengths, max_length);
+    return sequence_mask(lengths.device(), lengths, max_length);
 }
 
 }  // namespace rowan::inline v0

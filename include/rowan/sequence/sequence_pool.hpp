@@ -110,7 +110,7 @@ private:
 /// Device-specific implementation of sequence_pool. The result for an empty sequence is `padding`.
 template <class D>
 struct SequencePool {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: sequence_pool on a Thrust device needs #include <rowan/thrust/sequence/sequence_pool.hpp>");
 };
 
@@ -217,12 +217,12 @@ LoDTensor<T, D> sequence_pool_grad(D const& exec, LoDTensor<T, D> const& x,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool(LoDTensor<T, Device> const& x, Pooling pool, double pad_value = 0) {
-    return sequence_pool(detail::exec_of(x), x, pool, pad_value);
+    return sequence_pool(x.device(), x, pool, pad_value);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_pool_grad(LoDTensor<T, Device> const& x,
                                         std::type_identity_t<Tensor<T, Device>> const& out_grad, Pooling pool) {
-    return sequence_pool_grad(detail::exec_of(x), x, out_grad, pool);
+    return sequence_pool_grad(x.device(), x, out_grad, pool);
 }
 
 }  // namespace rowan::inline v0

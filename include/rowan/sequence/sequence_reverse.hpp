@@ -18,7 +18,7 @@ namespace detail {
 template <class D>
 struct SequenceReversal {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_reverse on a Thrust device needs #include <rowan/thrust/sequence/sequence_reverse.hpp>");
 };
 
@@ -61,7 +61,7 @@ LoDTensor<T, D> sequence_reverse(D const& exec, LoDTensor<T, D> const& x) {
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_reverse(LoDTensor<T, Device> const& x) {
-    return sequence_reverse(detail::exec_of(x), x);
+    return sequence_reverse(x.device(), x);
 }
 
 }  // namespace rowan::inline v0

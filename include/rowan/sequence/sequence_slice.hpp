@@ -80,13 +80,13 @@ LoDTensor<T, D> sequence_slice_grad(D const& exec, LoDTensor<T, D> const& out_gr
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice(LoDTensor<T, Device> const& x, std::type_identity_t<Ids<Device>> offset,
                                     std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice(detail::exec_of(x), x, offset, length);
+    return sequence_slice(x.device(), x, offset, length);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_slice_grad(LoDTensor<T, Device> const& out_grad, Lod const& x_lod,
                                          std::type_identity_t<Ids<Device>> offset,
                                          std::type_identity_t<Ids<Device>> length) {
-    return sequence_slice_grad(detail::exec_of(out_grad), out_grad, x_lod, offset, length);
+    return sequence_slice_grad(out_grad.device(), out_grad, x_lod, offset, length);
 }
 
 }  // namespace rowan::inline v0

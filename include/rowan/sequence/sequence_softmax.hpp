@@ -59,7 +59,7 @@ struct softmax_slope {
 template <class D>
 struct SequenceSoftmax {
     static_assert(
-        is_cpu<D>,
+        has_backend<D>,
         "rowan: sequence_softmax on a Thrust device needs #include <rowan/thrust/sequence/sequence_softmax.hpp>");
 };
 
@@ -146,12 +146,12 @@ LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
 
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax(LoDTensor<T, Device> const& x) {
-    return sequence_softmax(detail::exec_of(x), x);
+    return sequence_softmax(x.device(), x);
 }
 template <class T, class Device>
 LoDTensor<T, Device> sequence_softmax_grad(LoDTensor<T, Device> const& out,
                                            std::type_identity_t<Tensor<T, Device>> const& out_grad) {
-    return sequence_softmax_grad(detail::exec_of(out), out, out_grad);
+    return sequence_softmax_grad(out.device(), out, out_grad);
 }
 
 }  // namespace rowan::inline v0

@@ -107,7 +107,7 @@ Tensor<T, D> shrink_grad(D const& exec, Tensor<T, D> const& out_grad, StepMap<D>
     detail::check_shrink(map, t, rows);
     auto shape = out_grad.shape();
     shape[0] = rows;
-    auto x_grad = detail::new_zeros<T>(exec, shape);
+    auto x_grad = Tensor<T, D>::zeros(exec, shape);
     std::size_t const width = out_grad.row_size();
     T const* const from = out_grad.data();
     T* const to = x_grad.data();
@@ -158,17 +158,17 @@ LoDTensor<T, D> shrink_grad(D const& exec, LoDTensor<T, D> const& out_grad, Step
 
 template <template <class, class> class X, class T, class Device>  // a Tensor or a LoDTensor
 X<T, Device> shrink(X<T, Device> const& x, StepMap<Device> const& map, std::size_t t) {
-    return shrink(detail::exec_of(x), x, map, t);
+    return shrink(x.device(), x, map, t);
 }
 template <class T, class Device>
 Tensor<T, Device> shrink_grad(Tensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                               std::size_t rows) {
-    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, rows);
+    return shrink_grad(out_grad.device(), out_grad, map, t, rows);
 }
 template <class T, class Device>
 LoDTensor<T, Device> shrink_grad(LoDTensor<T, Device> const& out_grad, StepMap<Device> const& map, std::size_t t,
                                  Lod const& x_lod) {
-    return shrink_grad(detail::exec_of(out_grad), out_grad, map, t, x_lod);
+    return shrink_grad(out_grad.device(), out_grad, map, t, x_lod);
 }
 
 ROWAN_TEMPLATE(Tensor<float> shrink(Cpu const&, Tensor<float> const&, StepMap<Cpu> const&, std::size_t))

@@ -28,7 +28,8 @@ struct StepMapAccess;
 /// step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
-    static_assert(is_cpu<D>, "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
+    static_assert(has_backend<D>,
+                  "rowan: StepMap on a Thrust device needs #include <rowan/thrust/sequence/step_map.hpp>");
 };
 
 }  // namespace detail

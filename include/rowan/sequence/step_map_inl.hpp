@@ -76,7 +76,7 @@ void StepMap<Device>::fill(Device const& exec, detail::Buffer<std::int32_t> orde
     std::size_t const n = order.size();
     auto shown = Tensor<std::int32_t>::from_shape({n});
     std::ranges::copy(order, shown.data());
-    shown_ = detail::placed(exec, std::move(shown));
+    shown_ = to_device(exec, std::move(shown));
     order_ = std::allocate_shared<detail::Buffer<std::int32_t> const>(Allocator<std::int32_t>(), std::move(order));
     for (std::size_t j = 1; j < n && sorted_; ++j) sorted_ = length(j) <= length(j - 1);
     elements_ = detail::StepElements<Device>::make(exec, *this);

@@ -35,7 +35,7 @@ namespace detail {
 /// Device-specific implementation of to += from.
 template <class D>
 struct Accumulation {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
 };
 

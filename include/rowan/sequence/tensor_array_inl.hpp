@@ -82,7 +82,7 @@ void TensorArray<T, Device>::accumulate(std::size_t index, L const& value) {
         name.append(std::to_string(index)).append("]");
         detail::check_apart(name.c_str(), detail::bytes_of(slot.value()), "value", detail::bytes_of(value.value()));
     }
-    detail::Accumulation<Device>::add(detail::exec_of(value.value()), value.value().size(), value.value().data(),
+    detail::Accumulation<Device>::add(value.value().device(), value.value().size(), value.value().data(),
                                       slot.value().data());
 }
 
@@ -108,9 +108,9 @@ void TensorArray<T, Device>::resize(std::size_t size) {
 
 template <class T, class Device>
 Device TensorArray<T, Device>::own_exec() const {
-    if (layout_) return detail::exec_of(packed_);
+    if (layout_) return packed_.device();
     for (auto const& slot : slots_) {
-        if (slot) return detail::exec_of(*slot);
+        if (slot) return slot->device();
     }
     return Device{};
 }

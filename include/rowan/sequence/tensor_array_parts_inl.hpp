@@ -39,7 +39,7 @@ Tensor<T, Device> TensorArray<T, Device>::gather(Device const& exec, Ids<Device>
 template <class T, class Device>
 auto TensorArray<T, Device>::gather_grad(Ids<Device> indices, Tensor<T, Device> const& out_grad, std::size_t size)
     -> TensorArray {
-    return gather_grad(detail::exec_of(out_grad), indices, out_grad, size);
+    return gather_grad(out_grad.device(), indices, out_grad, size);
 }
 
 template <class T, class Device>
@@ -54,7 +54,7 @@ auto TensorArray<T, Device>::gather_grad(Device const& exec, Ids<Device> indices
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unstack(Tensor<T, Device> const& tensor, std::size_t axis) -> TensorArray {
-    return unstack(detail::exec_of(tensor), tensor, axis);
+    return unstack(tensor.device(), tensor, axis);
 }
 
 template <class T, class Device>
@@ -68,7 +68,7 @@ auto TensorArray<T, Device>::unstack(Device const& exec, Tensor<T, Device> const
 
 template <class T, class Device>
 void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> const& value) {
-    Device const exec = detail::exec_of(value);
+    Device const exec = value.device();
     detail::HostIds<Device> const on_host(exec, indices);
     Ids<> const& list = on_host;
     detail::check_list("indices", list);
@@ -113,7 +113,7 @@ Tensor<T, Device> TensorArray<T, Device>::concat(Device const& exec) const {
 
 template <class T, class Device>
 auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> lengths) -> TensorArray {
-    detail::HostIds<Device> const on_host(detail::exec_of(tensor), lengths);
+    detail::HostIds<Device> const on_host(tensor.device(), lengths);
     LoDTensor<T, Device> const cut(tensor.share(), Lod::from_lengths({static_cast<Ids<> const&>(on_host)}));
     TensorArray array;
     auto layout = std::make_shared<detail::StepLayout>();
@@ -126,7 +126,7 @@ auto TensorArray<T, Device>::split(Tensor<T, Device> const& tensor, Ids<Device> 
 
 template <class T, class Device>
 Unpacked<T, Device> TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, UnpackOptions options) {
-    return unpack(detail::exec_of(input), input, options);
+    return unpack(input.device(), input, options);
 }
 
 template <class T, class Device>
@@ -149,7 +149,7 @@ void TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, std::size
 
 template <class T, class Device>
 auto TensorArray<T, Device>::unpack(LoDTensor<T, Device> const& input, StepMap<Device> const& map) -> TensorArray {
-    return unpack(detail::exec_of(input), input, map);
+    return unpack(input.device(), input, map);
 }
 
 template <class T, class Device>

@@ -65,13 +65,13 @@ void adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    adagrad(detail::exec_of(param), param, moment, grad, options);
+    adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
              Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    adagrad(detail::exec_of(plan), plan, param, moment, value, options);
+    adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, AdagradOptions))

@@ -90,13 +90,13 @@ template <class P, class M, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void adam(Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2, G const& grad,
           AdamOptions options = {}) {
-    adam(detail::exec_of(param), param, moment1, moment2, grad, options);
+    adam(param.device(), param, moment1, moment2, grad, options);
 }
 
 template <class P, class M, class V, class G, class Device>
 void adam(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment1, Tensor<V, Device>& moment2,
           Tensor<G, Device> const& value, AdamOptions options = {}) {
-    adam(detail::exec_of(plan), plan, param, moment1, moment2, value, options);
+    adam(plan.device(), plan, param, moment1, moment2, value, options);
 }
 
 ROWAN_TEMPLATE(void adam(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

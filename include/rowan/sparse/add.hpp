@@ -33,7 +33,7 @@ void check_dense_term(Tensor<T, D> const& dense, SelectedRows<U, D> const& g) {
 /// Joins the rows of two gradients.
 template <class D>
 struct RowUnion {
-    static_assert(is_cpu<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
+    static_assert(has_backend<D>, "rowan: add on a Thrust device needs #include <rowan/thrust/sparse/add.hpp>");
 };
 
 template <>
@@ -87,17 +87,17 @@ Tensor<U, D> add(D const& exec, SelectedRows<T, D> const& g, Tensor<U, D> const&
 
 template <class T, class Device>
 SelectedRows<T, Device> add(SelectedRows<T, Device> const& a, SelectedRows<T, Device> const& b) {
-    return add(detail::exec_of(a), a, b);
+    return add(a.device(), a, b);
 }
 
 template <class T, class U, class Device>
 Tensor<T, Device> add(Tensor<T, Device> const& dense, SelectedRows<U, Device> const& g) {
-    return add(detail::exec_of(dense), dense, g);
+    return add(dense.device(), dense, g);
 }
 
 template <class T, class U, class Device>
 Tensor<U, Device> add(SelectedRows<T, Device> const& g, Tensor<U, Device> const& dense) {
-    return add(detail::exec_of(g), dense, g);
+    return add(g.device(), dense, g);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> add(Cpu const&, SelectedRows<float> const&, SelectedRows<float> const&))

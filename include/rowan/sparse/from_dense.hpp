@@ -49,7 +49,7 @@ private:
 /// Finds the rows of a tensor with a large element.
 template <class D>
 struct LargeRows {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: from_dense on a Thrust device needs #include <rowan/thrust/sparse/from_dense.hpp>");
 };
 
@@ -81,7 +81,7 @@ SelectedRows<T, D> from_dense(D const& exec, Tensor<T, D> const& dense, double t
 
 template <class T, class Device>
 SelectedRows<T, Device> from_dense(Tensor<T, Device> const& dense, double threshold = 0.0) {
-    return from_dense(detail::exec_of(dense), dense, threshold);
+    return from_dense(dense.device(), dense, threshold);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> from_dense(Cpu const&, Tensor<float> const&, double))

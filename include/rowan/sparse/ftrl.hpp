@@ -98,13 +98,13 @@ template <class P, class S, class L, class G, class Device>
 requires detail::gradient_on<G, Device>
 void ftrl(Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear, G const& grad,
           FtrlOptions options = {}) {
-    ftrl(detail::exec_of(param), param, squared, linear, grad, options);
+    ftrl(param.device(), param, squared, linear, grad, options);
 }
 
 template <class P, class S, class L, class G, class Device>
 void ftrl(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& squared, Tensor<L, Device>& linear,
           Tensor<G, Device> const& value, FtrlOptions options = {}) {
-    ftrl(detail::exec_of(plan), plan, param, squared, linear, value, options);
+    ftrl(plan.device(), plan, param, squared, linear, value, options);
 }
 
 ROWAN_TEMPLATE(void ftrl(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

@@ -26,7 +26,7 @@ Shape gathered_shape(Shape const& ids, Shape const& table) {
 /// Selects and copies rows of a table.
 template <class D>
 struct RowGather {
-    static_assert(is_cpu<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
+    static_assert(has_backend<D>, "rowan: gather on a Thrust device needs #include <rowan/thrust/sparse/gather.hpp>");
 };
 
 template <>
@@ -114,12 +114,12 @@ Tensor<T, D> gather(D const& exec, Tensor<T, D> const& table, std::type_identity
 
 template <class T, class Device>
 void gather_into(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids, Tensor<T, Device>& out) {
-    gather_into(detail::exec_of(table), table, ids, out);
+    gather_into(table.device(), table, ids, out);
 }
 
 template <class T, class Device>
 Tensor<T, Device> gather(Tensor<T, Device> const& table, std::type_identity_t<Ids<Device>> ids) {
-    return gather(detail::exec_of(table), table, ids);
+    return gather(table.device(), table, ids);
 }
 
 ROWAN_TEMPLATE(void gather_into(Cpu const&, Tensor<float> const&, Ids<>, Tensor<float>&))

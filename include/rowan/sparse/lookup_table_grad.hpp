@@ -77,7 +77,7 @@ SelectedRows<T, D> lookup_table_grad(D const& exec, std::type_identity_t<Ids<D>>
 template <class T, class Device>
 SelectedRows<T, Device> lookup_table_grad(std::type_identity_t<Ids<Device>> ids, Tensor<T, Device> out_grad,
                                           Height height, std::optional<std::int64_t> padding_id = std::nullopt) {
-    Device const exec = detail::exec_of(out_grad);
+    Device const exec = out_grad.device();
     return lookup_table_grad(exec, ids, std::move(out_grad), height, padding_id);
 }
 

@@ -17,7 +17,7 @@ namespace detail {
 /// Writes the rows of a plan and their sums to a SelectedRows.
 template <class D>
 struct RowMerge {
-    static_assert(is_cpu<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
+    static_assert(has_backend<D>, "rowan: merge on a Thrust device needs #include <rowan/thrust/sparse/merge.hpp>");
 };
 
 template <>
@@ -88,22 +88,22 @@ SelectedRows<T, D> merge(D const& exec, std::type_identity_t<RowPlan<D>> const& 
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(SelectedRows<T, Device> const& g) {
-    return merge(detail::exec_of(g), g);
+    return merge(g.device(), g);
 }
 
 template <class T, class Device>
 SelectedRows<T, Device> merge(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return merge(detail::exec_of(plan), plan, value);
+    return merge(plan.device(), plan, value);
 }
 
 template <class T, class Device>
 void merge_into(SelectedRows<T, Device> const& g, SelectedRows<T, Device>& out) {
-    merge_into(detail::exec_of(g), g, out);
+    merge_into(g.device(), g, out);
 }
 
 template <class T, class Device>
 void merge_into(RowPlan<Device> const& plan, Tensor<T, Device> const& value, SelectedRows<T, Device>& out) {
-    merge_into(detail::exec_of(plan), plan, value, out);
+    merge_into(plan.device(), plan, value, out);
 }
 
 ROWAN_TEMPLATE(void merge_into(Cpu const&, RowPlan<> const&, Tensor<float> const&, SelectedRows<float>&))

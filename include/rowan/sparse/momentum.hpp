@@ -87,13 +87,13 @@ void momentum(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor
 template <class P, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void momentum(Tensor<P, Device>& param, Tensor<V, Device>& velocity, G const& grad, MomentumOptions options = {}) {
-    momentum(detail::exec_of(param), param, velocity, grad, options);
+    momentum(param.device(), param, velocity, grad, options);
 }
 
 template <class P, class V, class G, class Device>
 void momentum(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<V, Device>& velocity,
               Tensor<G, Device> const& value, MomentumOptions options = {}) {
-    momentum(detail::exec_of(plan), plan, param, velocity, value, options);
+    momentum(plan.device(), plan, param, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void momentum(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&, MomentumOptions))

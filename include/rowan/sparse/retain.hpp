@@ -20,7 +20,7 @@ namespace detail {
 /// Finds the rows of a gradient that are wanted.
 template <class D>
 struct RowFilter {
-    static_assert(is_cpu<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
+    static_assert(has_backend<D>, "rowan: retain on a Thrust device needs #include <rowan/thrust/sparse/retain.hpp>");
 };
 
 template <>
@@ -57,7 +57,7 @@ SelectedRows<T, D> retain(D const& exec, SelectedRows<T, D> const& g, std::type_
 
 template <class T, class Device>
 SelectedRows<T, Device> retain(SelectedRows<T, Device> const& g, std::type_identity_t<Ids<Device>> rows) {
-    return retain(detail::exec_of(g), g, rows);
+    return retain(g.device(), g, rows);
 }
 
 ROWAN_TEMPLATE(SelectedRows<float> retain(Cpu const&, SelectedRows<float> const&, Ids<>))

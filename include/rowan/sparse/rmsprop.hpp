@@ -105,13 +105,13 @@ template <class P, class S, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<V, Device>& velocity, G const& grad,
              RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(param), param, mean_square, velocity, grad, options);
+    rmsprop(param.device(), param, mean_square, velocity, grad, options);
 }
 
 template <class P, class S, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<V, Device>& velocity, Tensor<G, Device> const& value, RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(plan), plan, param, mean_square, velocity, value, options);
+    rmsprop(plan.device(), plan, param, mean_square, velocity, value, options);
 }
 
 /// The same, centered (Graves 2013), with the mean of the gradient as a third state:
@@ -138,14 +138,14 @@ template <class P, class S, class A, class V, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rmsprop(Tensor<P, Device>& param, Tensor<S, Device>& mean_square, Tensor<A, Device>& mean_grad,
              Tensor<V, Device>& velocity, G const& grad, RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(param), param, mean_square, mean_grad, velocity, grad, options);
+    rmsprop(param.device(), param, mean_square, mean_grad, velocity, grad, options);
 }
 
 template <class P, class S, class A, class V, class G, class Device>
 void rmsprop(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<S, Device>& mean_square,
              Tensor<A, Device>& mean_grad, Tensor<V, Device>& velocity, Tensor<G, Device> const& value,
              RmspropOptions options = {}) {
-    rmsprop(detail::exec_of(plan), plan, param, mean_square, mean_grad, velocity, value, options);
+    rmsprop(plan.device(), plan, param, mean_square, mean_grad, velocity, value, options);
 }
 
 ROWAN_TEMPLATE(void rmsprop(Cpu const&, Tensor<float>&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

@@ -71,6 +71,7 @@ public:
     /// The number of lookups, including duplicates.
     std::size_t size() const noexcept { return size_; }
     std::int64_t height() const noexcept { return height_; }  ///< the height of the table
+    Cpu device() const noexcept { return {}; }                ///< the execution of calls that are given none
     /// The distinct rows, ascending.
     std::span<std::int64_t const> rows() const noexcept { return {memory_.data() + rows_, count_}; }
     /// The lookups of rows()[k] are elements [offsets()[k], offsets()[k + 1]) of positions().
@@ -189,18 +190,5 @@ template <class T, class Device>
 RowPlan(SelectedRows<T, Device>) -> RowPlan<Device>;
 template <class T, class Device>
 RowPlan(Device, SelectedRows<T, Device>) -> RowPlan<Device>;
-
-namespace detail {
-
-template <class D>
-D exec_of(RowPlan<D> const& plan) {
-    if constexpr (is_cpu<D>) {
-        return Cpu{};
-    } else {
-        return exec_of(plan.positions());
-    }
-}
-
-}  // namespace detail
 
 }  // namespace rowan::inline v0

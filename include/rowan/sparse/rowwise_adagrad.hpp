@@ -91,13 +91,13 @@ void rowwise_adagrad(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param,
 template <class P, class M, class G, class Device>
 requires detail::gradient_on<G, Device>
 void rowwise_adagrad(Tensor<P, Device>& param, Tensor<M, Device>& moment, G const& grad, AdagradOptions options = {}) {
-    rowwise_adagrad(detail::exec_of(param), param, moment, grad, options);
+    rowwise_adagrad(param.device(), param, moment, grad, options);
 }
 
 template <class P, class M, class G, class Device>
 void rowwise_adagrad(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<M, Device>& moment,
                      Tensor<G, Device> const& value, AdagradOptions options = {}) {
-    rowwise_adagrad(detail::exec_of(plan), plan, param, moment, value, options);
+    rowwise_adagrad(plan.device(), plan, param, moment, value, options);
 }
 
 ROWAN_TEMPLATE(void rowwise_adagrad(Cpu const&, Tensor<float>&, Tensor<float>&, SelectedRows<float> const&,

@@ -58,7 +58,7 @@ SelectedRows<T, D> scale(D const& exec, SelectedRows<T, D> const& g, F factor) {
 
 template <class T, class Device, class F>
 SelectedRows<T, Device> scale(SelectedRows<T, Device> const& g, F factor) {
-    return scale(detail::exec_of(g), g, factor);
+    return scale(g.device(), g, factor);
 }
 
 }  // namespace rowan::inline v0

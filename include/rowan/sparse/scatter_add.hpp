@@ -20,7 +20,7 @@ namespace detail {
 /// Thrust device to the sums of duplicates. prepare() makes what apply() takes of ids or of a gradient's rows.
 template <class D>
 struct RowPairs {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: scatter_add on a Thrust device needs "
                   "#include <rowan/thrust/sparse/scatter_add.hpp>, and sgd <rowan/thrust/sparse/sgd.hpp>");
 };
@@ -89,12 +89,12 @@ void scatter_add(D const& exec, Tensor<T, D>& dst, SelectedRows<U, D> const& g) 
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, std::type_identity_t<Ids<Device>> ids, Tensor<U, Device> const& src) {
-    scatter_add(detail::exec_of(dst), dst, ids, src);
+    scatter_add(dst.device(), dst, ids, src);
 }
 
 template <class T, class U, class Device>
 void scatter_add(Tensor<T, Device>& dst, SelectedRows<U, Device> const& g) {
-    scatter_add(detail::exec_of(dst), dst, g);
+    scatter_add(dst.device(), dst, g);
 }
 
 ROWAN_TEMPLATE(void scatter_add(Cpu const&, Tensor<float>&, Ids<>, Tensor<float> const&))

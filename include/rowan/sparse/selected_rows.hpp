@@ -24,7 +24,7 @@ struct SelectedRowsAccess;
 /// How the row numbers of a SelectedRows are made and read.
 template <class D>
 struct RowNumbers {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan::SelectedRows: a Thrust device needs #include <rowan/thrust/sparse/selected_rows.hpp>");
 };
 
@@ -82,7 +82,7 @@ public:
     /// cost     O(n); the rows are copied, the value is moved
     SelectedRows(D const& exec, Height height, Ids<D> rows, Tensor<T, D> value);
     SelectedRows(Height height, Ids<D> rows, Tensor<T, D> value)
-        : SelectedRows{detail::exec_of(value), height, rows, std::move(value)} {}
+        : SelectedRows{value.device(), height, rows, std::move(value)} {}
 
     SelectedRows(SelectedRows const&) = default;
     SelectedRows(SelectedRows&& other) noexcept { swap(other); }
@@ -107,6 +107,9 @@ public:
     /// first dim is changed, the next function that takes this object throws ShapeError.
     Tensor<T, D> const& value() const noexcept { return value_; }
     Tensor<T, D>& value() noexcept { return value_; }
+
+    /// The execution of calls that are given none: where the value was made.
+    D device() const noexcept { return value_.device(); }
 
     /// The shape of the represented tensor, [height, ...].
     /// errors   ShapeError if the value has been given rank 0
@@ -149,11 +152,6 @@ template <class T>
 SelectedRows(Height, Ids<>, Tensor<T>) -> SelectedRows<T>;
 
 namespace detail {
-
-template <class T, class D>
-D exec_of(SelectedRows<T, D> const& g) {
-    return exec_of(g.value());
-}
 
 /// Access to SelectedRows without validation, for algorithms whose rows are validated or from another SelectedRows.
 struct SelectedRowsAccess {

@@ -60,12 +60,12 @@ void sgd(D const& exec, RowPlan<D> const& plan, Tensor<P, D>& param, Tensor<G, D
 template <class P, class G, class Device>
 requires detail::gradient_on<G, Device>
 void sgd(Tensor<P, Device>& param, G const& grad, double learning_rate) {
-    sgd(detail::exec_of(param), param, grad, learning_rate);
+    sgd(param.device(), param, grad, learning_rate);
 }
 
 template <class P, class G, class Device>
 void sgd(RowPlan<Device> const& plan, Tensor<P, Device>& param, Tensor<G, Device> const& value, double learning_rate) {
-    sgd(detail::exec_of(plan), plan, param, value, learning_rate);
+    sgd(plan.device(), plan, param, value, learning_rate);
 }
 
 ROWAN_TEMPLATE(void sgd(Cpu const&, Tensor<float>&, SelectedRows<float> const&, double))

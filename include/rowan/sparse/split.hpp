@@ -39,7 +39,7 @@ inline std::vector<std::int64_t> section_ends(Ids<> const& heights, std::int64_t
 /// Finds the rows of a gradient in each section of the height.
 template <class D>
 struct RowSections {
-    static_assert(is_cpu<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
+    static_assert(has_backend<D>, "rowan: split on a Thrust device needs #include <rowan/thrust/sparse/split.hpp>");
 };
 
 template <>
@@ -97,7 +97,7 @@ std::vector<SelectedRows<T, D>> split(D const& exec, SelectedRows<T, D> const& g
 
 template <class T, class Device>
 std::vector<SelectedRows<T, Device>> split(SelectedRows<T, Device> const& g, Ids<> heights) {
-    return split(detail::exec_of(g), g, heights);
+    return split(g.device(), g, heights);
 }
 
 ROWAN_TEMPLATE(std::vector<SelectedRows<float>> split(Cpu const&, SelectedRows<float> const&, Ids<>))

@@ -33,7 +33,7 @@ S sum_of_rows(std::vector<S> const& x) {
 /// Sums squares.
 template <class D>
 struct SquareSums {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: squared_norm on a Thrust device needs #include <rowan/thrust/sparse/squared_norm.hpp>");
 };
 
@@ -102,17 +102,17 @@ detail::sum_t<T> squared_norm(D const& exec, Tensor<T, D> const& x) {
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(Tensor<T, Device> const& x) {
-    return squared_norm(detail::exec_of(x), x);
+    return squared_norm(x.device(), x);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(RowPlan<Device> const& plan, Tensor<T, Device> const& value) {
-    return squared_norm(detail::exec_of(plan), plan, value);
+    return squared_norm(plan.device(), plan, value);
 }
 
 template <class T, class Device>
 detail::sum_t<T> squared_norm(SelectedRows<T, Device> const& g) {
-    return squared_norm(detail::exec_of(g), g);
+    return squared_norm(g.device(), g);
 }
 
 ROWAN_TEMPLATE(detail::sum_t<float> squared_norm(Cpu const&, RowPlan<> const&, Tensor<float> const&))

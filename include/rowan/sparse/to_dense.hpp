@@ -14,14 +14,14 @@ namespace rowan::inline v0 {
 template <class T, device D>
 Tensor<T, D> to_dense(D const& exec, SelectedRows<T, D> const& g) {
     SelectedRows<T, D>::check_value(g.value(), g.rows().size());
-    auto dense = detail::new_zeros<T>(exec, g.shape());
+    auto dense = Tensor<T, D>::zeros(exec, g.shape());
     scatter_add(exec, dense, g);
     return dense;
 }
 
 template <class T, class Device>
 Tensor<T, Device> to_dense(SelectedRows<T, Device> const& g) {
-    return to_dense(detail::exec_of(g), g);
+    return to_dense(g.device(), g);
 }
 
 ROWAN_TEMPLATE(Tensor<float> to_dense(Cpu const&, SelectedRows<float> const&))

@@ -72,7 +72,7 @@ inline constexpr bool is_elementwise = false;
 /// Applies rules to rows.
 template <class D>
 struct RowUpdates {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: update_rows on a Thrust device needs #include <rowan/thrust/sparse/update_rows.hpp>");
 };
 
@@ -189,19 +189,19 @@ void update_rows(D const& exec, std::type_identity_t<RowPlan<D>> const& plan, Te
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(SelectedRows<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+    update_rows(grad.device(), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(Tensor<T, Device> const& grad, Rule const& rule, Tensor<P, Device>& param,
                  Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(grad), grad, rule, param, state...);
+    update_rows(grad.device(), grad, rule, param, state...);
 }
 
 template <class T, class Device, class Rule, class P, class... S>
 void update_rows(RowPlan<Device> const& plan, Tensor<T, Device> const& value, Rule const& rule,
                  Tensor<P, Device>& param, Tensor<S, Device>&... state) {
-    update_rows(detail::exec_of(plan), plan, value, rule, param, state...);
+    update_rows(plan.device(), plan, value, rule, param, state...);
 }
 
 }  // namespace rowan::inline v0

@@ -171,7 +171,7 @@ struct array_kernels {
 
 template <class T, class D>
 auto array_kernels<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
-    return {new_zeros<T>(exec(device), x.shape()), x.lod()};
+    return {Tensor<T, D>::zeros(exec(device), x.shape()), x.lod()};
 }
 
 template <class T, class D>
@@ -242,7 +242,7 @@ void array_kernels<T, D>::run_stack(void const* device, In in, In out, void cons
     typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
     for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
         shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-    out[0]->set(Slot(new_zeros<T>(exec(device), shape)));
+    out[0]->set(Slot(Tensor<T, D>::zeros(exec(device), shape)));
 }
 
 template <class T, class D>
@@ -268,7 +268,7 @@ template <class T, class D>
 void array_kernels<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
     Slot const& x = in[0]->get<Slot>();
     Array const& grad = array(*in[1]);
-    Array filled = Array::unstack(exec(device), new_zeros<T>(exec(device), x.shape()));
+    Array filled = Array::unstack(exec(device), Tensor<T, D>::zeros(exec(device), x.shape()));
     for (std::size_t i = 0; i < grad.size(); ++i) {
         if (grad.written(i)) filled.write(i, grad.read(i));
     }
@@ -284,7 +284,7 @@ std::vector<VarSpec> array_kernels<T, D>::infer_size(Specs in, void const*) {
 template <class T, class D>
 void array_kernels<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
     auto const size = static_cast<std::int64_t>(array(*in[0]).size());
-    out[0]->set(LoDTensor<std::int64_t, D>(placed(exec(device), Tensor<std::int64_t>{size})));
+    out[0]->set(LoDTensor<std::int64_t, D>(to_device(exec(device), Tensor<std::int64_t>{size})));
 }
 
 ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)

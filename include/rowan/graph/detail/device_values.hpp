@@ -1,13 +1,12 @@
 // rowan/graph/detail/device_values.hpp: device functions that nets need besides operators.
 #pragma once
 
-#include <rowan/detail/copy_rows.hpp>
-#include <rowan/detail/on_device.hpp>
+#include <rowan/core/copy.hpp>
+#include <rowan/detail/elementwise.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -18,20 +17,13 @@ D exec_or_default(void const* device) {
     return device == nullptr ? D{} : *static_cast<D const*>(device);
 }
 
-/// Blocks until all enqueued calls have finished.
-/// errors   that of an earlier call, see ThrustDevice
-template <class D>
-void wait_for(D const& exec) {
-    if constexpr (!is_cpu<D>) synchronize(exec);
-}
-
 /// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
 void in_order(D const& exec, F const& f) {
     try {
         f();
     } catch (...) {
-        wait_for(exec);
+        synchronize(exec);
         throw;
     }
 }
@@ -39,31 +31,19 @@ void in_order(D const& exec, F const& f) {
 /// The first element of a tensor, which must not be empty. Blocks if it is in device memory.
 template <class T, class D>
 T first_element(D const& exec, Tensor<T, D> const& x) {
-    if constexpr (is_cpu<D>) {
-        return x.data()[0];
-    } else {
-        return to_host(exec, x).data()[0];
-    }
+    return to_host(exec, x).data()[0];
 }
 
 /// A copy made by a call on `exec`, whichever execution made x.
 template <class T, class D>
 Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
-    if constexpr (is_cpu<D>) {
-        return x;
-    } else {
-        if (!(x.device() == exec)) synchronize(x.device());
-        auto copy = new_tensor<T>(exec, x.shape());
-        std::int64_t const first = 0;
-        OnDevice<std::int64_t, D> const index(exec, std::span(&first, 1));
-        take_rows(exec, 1, x.size(), x.data(), index.data(), copy.data());
-        return copy;
-    }
+    if (!(x.device() == exec)) synchronize(x.device());
+    return ElementLoops<D>::copy(exec, x);
 }
 
 /// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
 /// is, or replaced by a copy if `own`.
-/// errors   TypeError if it is not a LoDTensor; on a device also if its elements are not of type T
+/// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
 void bring(Value& value, void const* device, bool own) {
     D const exec = exec_or_default<D>(device);
@@ -73,10 +53,8 @@ void bring(Value& value, void const* device, bool own) {
         return;
     }
     value = value.on_host();
-    if constexpr (!is_cpu<D>) {
-        auto& host = value.get<LoDTensor<T>>();
-        value.set(LoDTensor<T, D>(placed(exec, host.value().share()), host.lod()));
-    }
+    auto const& host = value.get<LoDTensor<T>>();
+    value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
 }
 
 ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))

@@ -1,15 +1,14 @@
 // rowan/graph/detail/joined_rows.hpp: gathering, concatenating and scattering rows of tensors, on any device.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/detail/arguments.hpp>
 #include <rowan/detail/copy_rows.hpp>
 #include <rowan/detail/on_device.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -43,17 +42,14 @@ Tensor<T, D> room_for_rows(D const& exec, std::size_t n, At const& at) {
 template <class T, class D, class At>
 Tensor<T, D> joined_rows(D const& exec, std::size_t n, At const& at) {
     auto all = room_for_rows<T>(exec, n, at);
-    if constexpr (is_cpu<D>) {
-        T* to = all.data();
-        for (std::size_t k = 0; k < n; ++k) to = std::copy_n(at(k).data(), at(k).size(), to);
-    } else {
-        std::vector<std::int64_t> starts{0};
-        for (std::size_t k = 0; k < n; ++k) starts.push_back(starts.back() + height_of(at(k)));
-        std::size_t const width = all.row_size();
-        copy_blocks(
-            exec, starts, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
-            [&](std::size_t k) { return all.data() + static_cast<std::size_t>(starts[k]) * width; });
-    }
+    Buffer<std::int64_t> starts(n + 1);
+    starts[0] = 0;
+    for (std::size_t k = 0; k < n; ++k) starts[k + 1] = starts[k] + height_of(at(k));
+    std::span<std::int64_t const> const places(starts.data(), starts.size());
+    std::size_t const width = all.row_size();
+    copy_blocks(
+        exec, places, width * sizeof(T), [&](std::size_t k) { return at(k).data(); },
+        blocks_at(all.data(), places, width));
     return all;
 }
 

@@ -33,7 +33,8 @@ struct LoopKernels {
             Lod lod;
             if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
             Value value;
-            value.set(LoDTensor<T, Device>(new_zeros<T>(*static_cast<Device const*>(device), shape), std::move(lod)));
+            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(*static_cast<Device const*>(device), shape),
+                                           std::move(lod)));
             return value;
         };
         kernels.no_rows = [](void const* device, Value const& table) {

@@ -259,7 +259,7 @@ Parameters Trainer<T, Device>::parameters(Device exec) const {
     Parameters result;
     result.steps = steps_;
     for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    wait_for(exec);
+    synchronize(exec);
     return result;
 }
 
@@ -289,7 +289,7 @@ void Trainer<T, Device>::prepare(double factor) {
 template <class T, class Device>
 LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
     std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return placed(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
 }
 
 ROWAN_TEMPLATE(class Trainer<float, Cpu>)

@@ -106,7 +106,7 @@ void multiply(Cpu exec, std::size_t m, std::size_t n, std::size_t k, Factor<T> a
 /// Multiplies matrices on a device. The Thrust specialization is in rowan/thrust/op/matmul.hpp.
 template <class D>
 struct Products {
-    static_assert(is_cpu<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
+    static_assert(has_backend<D>, "rowan: products of matrices on a Thrust device need #include <rowan/thrust/op.hpp>");
 };
 
 template <>

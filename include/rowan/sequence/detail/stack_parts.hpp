@@ -22,7 +22,7 @@ namespace rowan::inline v0::detail {
 /// Device-specific implementation of stacking, unstacking and summing n parts of `outer` times `inner` elements.
 template <class D>
 struct Stacking {
-    static_assert(is_cpu<D>,
+    static_assert(has_backend<D>,
                   "rowan: TensorArray on a Thrust device needs #include <rowan/thrust/sequence/tensor_array.hpp>");
 };
 

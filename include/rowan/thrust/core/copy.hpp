@@ -1,6 +1,7 @@
 // rowan/thrust/core/copy.hpp: to_device and to_host, copies between the host and a device.
 #pragma once
 
+#include <rowan/core/copy.hpp>
 #include <rowan/thrust/core/synchronize.hpp>
 #include <rowan/thrust/core/tensor.hpp>
 
@@ -30,15 +31,6 @@ Tensor<T> to_host(D const& exec, Tensor<T, D> const& x) {
 template <class T, detail::thrust_device D>
 Tensor<T> to_host(Tensor<T, D> const& x) {
     return to_host(x.device(), x);
-}
-
-/// Returns an alias of a tensor that is in host memory already, so that one program works for the host and for devices.
-/// shapes   x [...] -> [...]
-/// errors   none
-/// cost     O(1)
-template <class T>
-Tensor<T> to_host(Tensor<T> const& x) {
-    return x.share();
 }
 
 /// Copies to a device on its default stream: `to_device<Cuda>(x)`.

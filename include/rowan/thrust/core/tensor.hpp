@@ -100,7 +100,7 @@ public:
     T* data() noexcept { return data_.data(); }
     T const* data() const noexcept { return data_.data(); }
 
-    /// The device and stream on which the tensor was made.
+    /// The device and stream on which the tensor was made: the execution of calls that are given none.
     Device const& device() const noexcept { return data_.device(); }
 
     /// Throws unless a call on `exec` may use the tensor.

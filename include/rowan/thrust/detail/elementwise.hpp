@@ -100,6 +100,11 @@ struct ElementLoops<ThrustDevice<System>> {
         check_on_device(exec, DeviceIds<System>(exec, field, ids, bound));
     }
 
+    template <class F>
+    static F value_of(F const& read) {
+        return read;
+    }
+
     template <class T>
     static Tensor<T, Device> copy(Device const& exec, Tensor<T, Device> const& x) {
         return copy_of(exec, x);

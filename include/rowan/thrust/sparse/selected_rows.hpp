@@ -47,7 +47,7 @@ SelectedRows<T> to_host(D const& exec, SelectedRows<T, D> const& x) {
 }
 template <class T, detail::thrust_device D>
 SelectedRows<T> to_host(SelectedRows<T, D> const& x) {
-    return to_host(detail::exec_of(x), x);
+    return to_host(x.device(), x);
 }
 
 }  // namespace rowan::inline v0
