@@ -661,6 +661,37 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
 /// errors   IndexError unless begin <= end <= count
 void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
+/// The highest rank: shapes are stored inline, so that a move does not allocate or throw.
+inline constexpr std::size_t max_tensor_rank = 8;
+
+/// errors   ShapeError if the rank exceeds max_tensor_rank
+void check_tensor_rank(std::size_t rank);
+
+/// The first dim of a shape.
+/// errors   ShapeError for rank 0
+template <class Shape>
+std::size_t checked_rows(Shape const& shape) {
+    if (shape.size() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+    return shape[0];
+}
+
+/// The shape of rows [begin, end).
+/// errors   IndexError unless begin <= end <= shape[0]; ShapeError for rank 0
+template <class Shape>
+Shape slice_shape(Shape shape, std::size_t begin, std::size_t end) {
+    check_range("slice", begin, end, checked_rows(shape));
+    shape[0] = end - begin;
+    return shape;
+}
+
+/// errors   ShapeError if the rank exceeds max_tensor_rank, or the shape does not have `size` elements
+template <class Shape>
+void check_reshaped(char const* field, Shape const& shape, std::size_t size, std::size_t element_bytes) {
+    check_tensor_rank(shape.size());
+    if (checked_size(field, shape, element_bytes) != size)
+        throw ShapeError(std::string(field) + " shape", shape_text(shape), std::to_string(size) + " elements");
+}
+
 /// Whether x is an integer in the range of I.
 template <class I>
 bool is_whole(double x) noexcept {
@@ -689,6 +720,11 @@ ROWAN_FUNCTION void check_range(char const* field, std::size_t begin, std::size_
     auto const number = [](std::size_t x) { return static_cast<std::int64_t>(x); };
     if (end > count) throw IndexError(field, 1, number(end), number(count) + 1);
     if (begin > end) throw IndexError(field, 0, number(begin), number(end) + 1);
+}
+
+ROWAN_FUNCTION void check_tensor_rank(std::size_t rank) {
+    if (rank > max_tensor_rank)
+        throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_tensor_rank));
 }
 
 }  // namespace rowan::inline v0::detail
@@ -1199,7 +1235,7 @@ struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
     using reference = T&;
     using const_reference = T const&;
     using size_type = std::size_t;
-    using shape_type = svector<std::size_t, 8>;  // inline storage for max_rank dims
+    using shape_type = svector<std::size_t, rowan::detail::max_tensor_rank>;  // stored inline
     using strides_type = get_strides_t<shape_type>;
     using backstrides_type = strides_type;
     using inner_shape_type = shape_type;
@@ -1234,7 +1270,7 @@ class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt:
 
 public:
     using shape_type = typename container::shape_type;
-    static constexpr std::size_t max_rank = 8;  ///< shapes are stored inline, so that a move does not allocate or throw
+    static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
     Tensor() { resize(shape_type{0}); }  ///< shape [0]
 
@@ -1382,8 +1418,6 @@ private:
 
     Tensor& write(Tensor const& result);
 
-    static void check_rank(std::size_t rank);
-    std::size_t checked_rows() const;
     std::size_t checked_row(std::size_t i) const;
 
     detail::Storage<T> data_;
@@ -1432,25 +1466,19 @@ auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
 
 template <class T>
 auto Tensor<T, Cpu>::slice(std::size_t begin, std::size_t end) const -> Tensor {
-    detail::check_range("slice", begin, end, checked_rows());
-    shape_type shape = this->shape();
-    shape[0] = end - begin;
-    return alias(begin * row_size(), (end - begin) * row_size(), shape);
+    return alias(begin * row_size(), (end - begin) * row_size(), detail::slice_shape(this->shape(), begin, end));
 }
 
 template <class T>
 auto Tensor<T, Cpu>::reshaped(shape_type const& shape) const -> Tensor {
-    check_rank(shape.size());
-    if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
-        throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
-    }
+    detail::check_reshaped("reshaped", shape, this->size(), sizeof(T));
     return alias(0, this->size(), shape);
 }
 
 template <class T>
 template <class Shape>
 void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
-    check_rank(shape.size());
+    detail::check_tensor_rank(shape.size());
     shape_type dims(shape.begin(), shape.end());
     std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
     typename container::strides_type strides(dims.size());
@@ -1472,9 +1500,7 @@ auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
         std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
         *open = rest == 0 ? 0 : this->size() / rest;
     }
-    if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
-        throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
-    }
+    detail::check_reshaped("reshape", dims, this->size(), sizeof(T));
     resize(dims);
     return *this;
 }
@@ -1506,19 +1532,8 @@ auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
 }
 
 template <class T>
-void Tensor<T, Cpu>::check_rank(std::size_t rank) {
-    if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
-}
-
-template <class T>
-std::size_t Tensor<T, Cpu>::checked_rows() const {
-    if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
-    return this->shape()[0];
-}
-
-template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
-    std::size_t const rows = checked_rows();
+    std::size_t const rows = detail::checked_rows(this->shape());
     if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
     return i;
 }
@@ -1738,9 +1753,7 @@ public:
     /// errors   none
     /// cost     O(1)
     template <id_type I>
-    Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
-        shape_ = ids.shape();
-    }
+    Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size()), ids.shape()) {}
 
     /// A flat list: the ids have shape [size].
     /// errors   none
@@ -1778,6 +1791,14 @@ public:
     }
 
 private:
+    template <class D>
+    friend class Ids;  // which views device memory
+
+    template <id_type I>
+    Ids(std::span<I const> ids, shape_type const& shape) : Ids(ids) {
+        shape_ = shape;
+    }
+
     std::int64_t const* wide_ = nullptr;
     std::int32_t const* narrow_ = nullptr;
     std::size_t size_ = 0;

@@ -35,9 +35,7 @@ public:
     /// errors   none
     /// cost     O(1)
     template <id_type I>
-    Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size())) {
-        shape_ = ids.shape();
-    }
+    Ids(Tensor<I> const& ids) : Ids(std::span<I const>(ids.data(), ids.size()), ids.shape()) {}
 
     /// A flat list: the ids have shape [size].
     /// errors   none
@@ -75,6 +73,14 @@ public:
     }
 
 private:
+    template <class D>
+    friend class Ids;  // which views device memory
+
+    template <id_type I>
+    Ids(std::span<I const> ids, shape_type const& shape) : Ids(ids) {
+        shape_ = shape;
+    }
+
     std::int64_t const* wide_ = nullptr;
     std::int32_t const* narrow_ = nullptr;
     std::size_t size_ = 0;

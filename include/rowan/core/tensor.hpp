@@ -27,7 +27,7 @@ struct xcontainer_inner_types<rowan::Tensor<T, rowan::Cpu>> {
     using reference = T&;
     using const_reference = T const&;
     using size_type = std::size_t;
-    using shape_type = svector<std::size_t, 8>;  // inline storage for max_rank dims
+    using shape_type = svector<std::size_t, rowan::detail::max_tensor_rank>;  // stored inline
     using strides_type = get_strides_t<shape_type>;
     using backstrides_type = strides_type;
     using inner_shape_type = shape_type;
@@ -62,7 +62,7 @@ class Tensor<T, Cpu> : public xt::xstrided_container<Tensor<T, Cpu>>, public xt:
 
 public:
     using shape_type = typename container::shape_type;
-    static constexpr std::size_t max_rank = 8;  ///< shapes are stored inline, so that a move does not allocate or throw
+    static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
     Tensor() { resize(shape_type{0}); }  ///< shape [0]
 
@@ -210,8 +210,6 @@ private:
 
     Tensor& write(Tensor const& result);
 
-    static void check_rank(std::size_t rank);
-    std::size_t checked_rows() const;
     std::size_t checked_row(std::size_t i) const;
 
     detail::Storage<T> data_;

@@ -53,25 +53,19 @@ auto Tensor<T, Cpu>::full(shape_type const& shape, T value) -> Tensor {
 
 template <class T>
 auto Tensor<T, Cpu>::slice(std::size_t begin, std::size_t end) const -> Tensor {
-    detail::check_range("slice", begin, end, checked_rows());
-    shape_type shape = this->shape();
-    shape[0] = end - begin;
-    return alias(begin * row_size(), (end - begin) * row_size(), shape);
+    return alias(begin * row_size(), (end - begin) * row_size(), detail::slice_shape(this->shape(), begin, end));
 }
 
 template <class T>
 auto Tensor<T, Cpu>::reshaped(shape_type const& shape) const -> Tensor {
-    check_rank(shape.size());
-    if (detail::checked_size("reshaped", shape, sizeof(T)) != this->size()) {
-        throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(this->size()) + " elements");
-    }
+    detail::check_reshaped("reshaped", shape, this->size(), sizeof(T));
     return alias(0, this->size(), shape);
 }
 
 template <class T>
 template <class Shape>
 void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
-    check_rank(shape.size());
+    detail::check_tensor_rank(shape.size());
     shape_type dims(shape.begin(), shape.end());
     std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
     typename container::strides_type strides(dims.size());
@@ -93,9 +87,7 @@ auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
         std::size_t const rest = detail::checked_size("reshape", dims, sizeof(T));
         *open = rest == 0 ? 0 : this->size() / rest;
     }
-    if (detail::checked_size("reshape", dims, sizeof(T)) != this->size()) {
-        throw ShapeError("reshape shape", detail::shape_text(dims), std::to_string(this->size()) + " elements");
-    }
+    detail::check_reshaped("reshape", dims, this->size(), sizeof(T));
     resize(dims);
     return *this;
 }
@@ -127,19 +119,8 @@ auto Tensor<T, Cpu>::write(Tensor const& result) -> Tensor& {
 }
 
 template <class T>
-void Tensor<T, Cpu>::check_rank(std::size_t rank) {
-    if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
-}
-
-template <class T>
-std::size_t Tensor<T, Cpu>::checked_rows() const {
-    if (this->dimension() == 0) throw ShapeError("tensor rank", "0", "at least 1");
-    return this->shape()[0];
-}
-
-template <class T>
 std::size_t Tensor<T, Cpu>::checked_row(std::size_t i) const {
-    std::size_t const rows = checked_rows();
+    std::size_t const rows = detail::checked_rows(this->shape());
     if (i >= rows) throw IndexError("row", 0, static_cast<std::int64_t>(i), static_cast<std::int64_t>(rows));
     return i;
 }

@@ -50,6 +50,37 @@ std::size_t checked_size(char const* field, Shape const& shape, std::size_t elem
 /// errors   IndexError unless begin <= end <= count
 void check_range(char const* field, std::size_t begin, std::size_t end, std::size_t count);
 
+/// The highest rank: shapes are stored inline, so that a move does not allocate or throw.
+inline constexpr std::size_t max_tensor_rank = 8;
+
+/// errors   ShapeError if the rank exceeds max_tensor_rank
+void check_tensor_rank(std::size_t rank);
+
+/// The first dim of a shape.
+/// errors   ShapeError for rank 0
+template <class Shape>
+std::size_t checked_rows(Shape const& shape) {
+    if (shape.size() == 0) throw ShapeError("tensor rank", "0", "at least 1");
+    return shape[0];
+}
+
+/// The shape of rows [begin, end).
+/// errors   IndexError unless begin <= end <= shape[0]; ShapeError for rank 0
+template <class Shape>
+Shape slice_shape(Shape shape, std::size_t begin, std::size_t end) {
+    check_range("slice", begin, end, checked_rows(shape));
+    shape[0] = end - begin;
+    return shape;
+}
+
+/// errors   ShapeError if the rank exceeds max_tensor_rank, or the shape does not have `size` elements
+template <class Shape>
+void check_reshaped(char const* field, Shape const& shape, std::size_t size, std::size_t element_bytes) {
+    check_tensor_rank(shape.size());
+    if (checked_size(field, shape, element_bytes) != size)
+        throw ShapeError(std::string(field) + " shape", shape_text(shape), std::to_string(size) + " elements");
+}
+
 /// Whether x is an integer in the range of I.
 template <class I>
 bool is_whole(double x) noexcept {

@@ -27,30 +27,25 @@ public:
 
     Ids() = default;  ///< no ids
     /// `{2, 0, 2}`: ids in host memory until a call copies them.
-    Ids(std::initializer_list<std::int64_t> ids) : host_(ids) {}
+    Ids(std::initializer_list<std::int64_t> ids) : ids_(ids) {}
     template <id_type I>
-    Ids(Tensor<I, Cpu> const& ids) : host_(ids) {}
+    Ids(Tensor<I, Cpu> const& ids) : ids_(ids) {}
     template <std::ranges::contiguous_range R>
-    requires std::constructible_from<Ids<Cpu>, R const&> Ids(R const& ids) : host_(ids) {}
+    requires std::constructible_from<Ids<Cpu>, R const&> Ids(R const& ids) : ids_(ids) {}
 
     /// Ids in device memory, with the shape of the tensor.
     /// errors   none
     /// cost     O(1)
     template <id_type I>
-    Ids(Tensor<I, Device> const& ids) : on_device_(true), size_(ids.size()), shape_(ids.shape()) {
-        if constexpr (sizeof(I) == 8) {
-            wide_ = ids.data();
-        } else {
-            narrow_ = ids.data();
-        }
-    }
+    Ids(Tensor<I, Device> const& ids)
+        : ids_(std::span<I const>(ids.data(), ids.size()), ids.shape()), on_device_(true) {}
 
-    std::size_t size() const noexcept { return on_device_ ? size_ : host_.size(); }
+    std::size_t size() const noexcept { return ids_.size(); }
     /// The shape of the tensor, or [size()] for other sources.
-    shape_type const& shape() const noexcept { return on_device_ ? shape_ : host_.shape(); }
+    shape_type const& shape() const noexcept { return ids_.shape(); }
 
     /// The ids if they are in host memory, otherwise none.
-    Ids<Cpu> const& host() const noexcept { return host_; }
+    Ids<Cpu> host() const { return on_device_ ? Ids<Cpu>() : ids_; }
     bool on_device() const noexcept { return on_device_; }  ///< whether the ids are in device memory
 
     /// Calls f with a pointer to the ids in device memory, int32 or int64; a null pointer for host ids.
@@ -58,25 +53,17 @@ public:
     /// cost     that of f
     template <class F>
     decltype(auto) visit(F&& f) const {
-        if (narrow_ != nullptr) return f(narrow_);
-        return f(wide_);
+        return ids_.visit([&](auto list) -> decltype(auto) { return f(on_device_ ? list.data() : nullptr); });
     }
 
     /// The memory of the ids, to check whether an output overlaps it.
     /// errors   none
     /// cost     O(1)
-    std::span<std::byte const> bytes() const {
-        if (!on_device_) return host_.bytes();
-        return visit([this](auto const* list) { return std::as_bytes(std::span(list, size_)); });
-    }
+    std::span<std::byte const> bytes() const { return ids_.bytes(); }
 
 private:
-    Ids<Cpu> host_;
+    Ids<Cpu> ids_;  // never read on the host if on_device_
     bool on_device_ = false;
-    std::int64_t const* wide_ = nullptr;
-    std::int32_t const* narrow_ = nullptr;
-    std::size_t size_ = 0;
-    shape_type shape_;
 };
 
 namespace detail {

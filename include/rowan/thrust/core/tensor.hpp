@@ -58,7 +58,7 @@ public:
     /// cost     one asynchronous allocation from the pool; the elements are not touched
     static Tensor from_shape(shape_type const& shape) { return from_shape(Device{}, shape); }
     static Tensor from_shape(Device const& exec, shape_type const& shape) {
-        check_rank(shape.size());
+        detail::check_tensor_rank(shape.size());
         Tensor t;
         t.data_ = {exec, detail::checked_size("tensor", shape, sizeof(T))};
         t.shape_ = shape;
@@ -119,21 +119,14 @@ public:
     /// errors   IndexError unless begin <= end <= shape(0); ShapeError for rank 0
     /// cost     O(1), no allocation
     Tensor slice(std::size_t begin, std::size_t end) const {
-        if (shape_.size() == 0) throw ShapeError("tensor rank", "0", "at least 1");
-        detail::check_range("slice", begin, end, shape_[0]);
-        shape_type shape = shape_;
-        shape[0] = end - begin;
-        return alias(begin * row_size(), (end - begin) * row_size(), shape);
+        return alias(begin * row_size(), (end - begin) * row_size(), detail::slice_shape(shape_, begin, end));
     }
 
     /// An alias of the same elements in another shape.
     /// errors   ShapeError if the number of elements differs or there are more than max_rank dims
     /// cost     O(1), no allocation
     Tensor reshaped(shape_type const& shape) const {
-        check_rank(shape.size());
-        if (detail::checked_size("reshaped", shape, sizeof(T)) != size()) {
-            throw ShapeError("reshaped shape", detail::shape_text(shape), std::to_string(size()) + " elements");
-        }
+        detail::check_reshaped("reshaped", shape, size(), sizeof(T));
         return alias(0, size(), shape);
     }
 
@@ -143,10 +136,6 @@ public:
     }
 
 private:
-    static void check_rank(std::size_t rank) {
-        if (rank > max_rank) throw ShapeError("rank", std::to_string(rank), "at most " + std::to_string(max_rank));
-    }
-
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const {
         Tensor t;
         t.data_ = data_.alias(begin, size);
