@@ -1,4 +1,4 @@
-// rowan/version.hpp: the version number and the oldest versions of dependencies, defined only here. Every header includes this one first.
+// rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
 #pragma once
 
 #ifdef ROWAN_VERSION_MAJOR

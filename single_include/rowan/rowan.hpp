@@ -23,7 +23,7 @@
 // SOFTWARE.
 #pragma once
 
-// rowan/version.hpp: the version number and the oldest versions of dependencies, defined only here. Every header includes this one first.
+// rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
