@@ -2,7 +2,7 @@
 # loses cases whose names have an unbalanced bracket, as `[0, n)` has.
 if(NOT EXISTS "${program}")
     add_test("${prefix}: not built" "${program}")
-    set_tests_properties("${prefix}: not built" PROPERTIES LABELS "${label};needs=${target}")
+    set_tests_properties("${prefix}: not built" PROPERTIES LABELS "cases;needs=${target}")
     return()
 endif()
 
@@ -12,5 +12,5 @@ while(names MATCHES "^([^\n]*)\n(.*)$")
     set(names "${CMAKE_MATCH_2}")
     string(REGEX REPLACE [=[([][,\])]=] [=[\\\1]=] pattern "${name}")  # what has a meaning to Catch2
     add_test("${prefix}: ${name}" "${program}" "${pattern}" --warn ${warn_if_none})
-    set_tests_properties("${prefix}: ${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED " LABELS "${label};needs=${target}")
+    set_tests_properties("${prefix}: ${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED " LABELS "cases;needs=${target}")
 endwhile()

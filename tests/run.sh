@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tests/run.sh                      the quick check: what one runs after every change
-# tests/run.sh full                 the rest of what every change must pass
-# tests/run.sh nightly              what takes hours
-# tests/run.sh ROOM [WORD...]       the tests of a folder, or those with all the words in their names, or as tags, or as names of their files
+# tests/run.sh                      the quick check: run it after every change
+# tests/run.sh full                 the other checks that every change must pass
+# tests/run.sh nightly              the checks that take hours
+# tests/run.sh ROOM [WORD...]       the tests of a room; with words, those that have every word in the name, as a tag or as the file name
 # tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, tsan, cuda, release
-# tests/run.sh CHECK...             the checks named, of which quick, full and nightly are made; tests/README.md lists them
-# Installs what is missing from Debian's packages. What this machine cannot do is skipped by name and not counted. The last line counts the
-# tests of all checks.
+# tests/run.sh CHECK...             the checks named; tests/README.md lists them
+# Installs missing Debian packages. Names each test that this machine cannot run, and does not count it. The last line counts the tests of all
+# checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
@@ -19,7 +19,7 @@ gcc_rooms=(thrust native blas serial descriptors checkpoints python single carri
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan)
 nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
-all=(quick full nightly "${full[@]}" "${nightly[@]}" single static fail cost)
+all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang tsan cuda release)
 
 among() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD LIST...
@@ -44,7 +44,7 @@ if [[ -z $words_are_checks ]]; then
 fi
 
 packages=("${packages_test[@]}")
-if [[ ${checks[*]} == quick || -z $build ]] && among "${room:-core}" "${quick_rooms[@]}" && [[ -n $room || ${checks[*]} == quick ]]; then
+if [[ ${checks[*]} == quick ]] || { [[ -z $build ]] && among "$room" "${quick_rooms[@]}"; }; then
     packages=("${packages_quick[@]}")
 fi
 install_missing "${packages[@]}" || echo "Going on with what there is." >&2
@@ -108,6 +108,7 @@ run() {
             skipped) skipped+=("$one") ;;
         esac
     done <"$log"
+    if among cost $3; then cat "build/$2/tests/compile_time.txt" || true; fi
 }
 
 # clang's builds: without hot teams, because libomp leaks one when it grows; and what its sanitizers must know.
@@ -131,18 +132,7 @@ run_in() { # BUILD CHECK ROOMS [WORD...]
 
 quick() { has quick g++ python3 && run quick gcc "${quick_rooms[*]}"; }
 
-gcc() {
-    has gcc g++ || return 0
-    run gcc gcc "${gcc_rooms[*]}"
-    cat build/gcc/tests/compile_time.txt || true
-}
-static() { run static gcc static; }
-fail() { run fail gcc fail; }
-single() { run single gcc "single files"; }
-cost() {
-    run cost gcc cost
-    cat build/gcc/tests/compile_time.txt || true
-}
+gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
