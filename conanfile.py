@@ -18,7 +18,8 @@ class Rowan(ConanFile):
     description = "Row-sparse tensors and ragged sequences"
     license = "MIT"
     settings = "os", "compiler", "build_type", "arch"
-    # header_only=False makes rowan::compiled. The others are CMake's options. blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb.
+    # header_only=False makes rowan::compiled. The others are CMake's options.
+    # blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb.
     options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "cuda")}
     default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
     exports = HEADER  # beside the recipe

@@ -90,7 +90,7 @@ class Runner:
                 (self.serial if test.alone else self.work).append([test])
         for cases in queue.values():
             pieces = (len(cases) + chunk - 1) // chunk
-            self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take equally long
+            self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take about as long
 
     def end(self, test, how, seconds, said="", why=""):
         with self.lock:
@@ -146,7 +146,7 @@ class Runner:
             self.end(test, "skipped", took, why=skip[1])
         else:
             self.end(test, "passed" if ok else "failed", took, said)
-            for line in re.findall(r"SKIPPED (.*)", said) if ok and not test.must_say else []:  # a part of it
+            for line in re.findall(r"SKIPPED (.*)", said) if ok and not test.must_say else []:  # a part of the test is skipped
                 self.skipped.append((None, line))
 
     def many(self, tests):
@@ -195,7 +195,7 @@ class Runner:
                 self.end(Test({"name": f"{first.room}: the end of the program"}), "failed", 0, text + f"\nstatus {child.returncode}")
 
     def run(self):
-        self.work.sort(key=lambda piece: not piece[0].cases)  # the many first
+        self.work.sort(key=lambda piece: not piece[0].cases)  # pieces with many cases first
 
         def worker():
             while True:
@@ -270,7 +270,7 @@ def main():
         return [test for test in ctest(folder) if test.room in arguments.rooms]
 
     start = time.monotonic()
-    tests = [test for test in all_of_rooms() if test.cases or chosen([test], arguments.words)]  # cases may be new
+    tests = [test for test in all_of_rooms() if test.cases or chosen([test], arguments.words)]  # the build may add cases
     targets = Targets(folder)
     stale = targets.build(tests, arguments.jobs)
     minutes_built = (time.monotonic() - start) / 60

@@ -49,7 +49,7 @@ if [[ ${checks[*]} == quick ]] || { [[ -z $build ]] && among "$room" "${quick_ro
 fi
 install_missing "${packages[@]}" || echo "Going on with what there is." >&2
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
-export CCACHE_SLOPPINESS=pch_defines,time_macros # without which ccache keeps nothing that has a precompiled header
+export CCACHE_SLOPPINESS=pch_defines,time_macros # else ccache stores nothing that uses a precompiled header
 jobs=$(nproc)
 total=0
 failed=0
@@ -57,13 +57,13 @@ bad=()
 skipped=()
 parts=()
 
-# skip NAME REASON: says what is not run, now and at the end.
+# skip NAME REASON: prints that NAME is skipped, now and at the end.
 skip() {
     echo "SKIPPED $1: $2"
     skipped+=("$1: $2")
 }
 
-# has NAME TOOL...: whether the tools are there; skips NAME when one is not.
+# has NAME TOOL...: whether the tools are installed; if not, skips NAME.
 has() {
     local tool
     for tool in "${@:2}"; do
@@ -74,7 +74,7 @@ has() {
     done
 }
 
-# count CHECK FAILED TOTAL [HOW TO RUN IT AGAIN]: adds to what the last line says.
+# count CHECK FAILED TOTAL [COMMAND]: adds to the numbers of the last line. COMMAND runs the check again.
 count() {
     failed=$((failed + $2))
     total=$((total + $3))
@@ -111,11 +111,11 @@ run() {
     if among cost $3; then cat "build/$2/tests/compile_time.txt" || true; fi
 }
 
-# clang's builds: without hot teams, because libomp leaks one when it grows; and what its sanitizers must know.
+# The builds of clang: without hot teams, because libomp leaks one when it grows; and with the settings of the sanitizers.
 clang_run() { KMP_HOT_TEAMS_MAX_LEVEL=0 run "$@"; }
 tsan_run() {
     local archer
-    archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
+    archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer about OpenMP's barriers
     if [[ -f $archer ]]; then
         OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 run "$@"
     else
@@ -139,7 +139,7 @@ headers() {
 clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
-# What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
+# New inputs stay in the build folder, and so do failing ones, under the names that libFuzzer prints.
 fuzz() {
     has fuzz clang++-16 || return 0
     local seconds=${1:-5} program name found
@@ -210,7 +210,7 @@ consume() {
     if ((status != 0)) && ! grep -q '^FAILED ' build/consume/results.txt; then count "consume ends with status $status" 1 1; fi
 }
 
-# The program that examples/demo.sh builds for this processor learns what it must, and has the numbers of the one of the quick check.
+# The program that examples/demo.sh builds for this processor is accurate enough, and prints the same numbers as that of the quick check.
 demo() {
     has demo g++ || return 0
     if [[ ! -r /usr/share/wordnet/data.noun ]]; then
@@ -237,8 +237,7 @@ demo() {
     fi
 }
 
-# All tests as a user's compiler sees them: optimised, the header-only way, every file by itself, with what it includes and no more. And what
-# the quick check and the full one leave to one compiler.
+# All tests optimised, header-only, with every file compiled alone.
 release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
 clang_all() { has clang_all clang++-16 && clang_run clang_all clang "static fail native blas serial descriptors checkpoints single"; }
 bench() { run bench release bench; }
@@ -262,7 +261,7 @@ single_gcc() {
     done
 }
 
-# Streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle: 200 MB.
+# Streams and arrays against PaddlePaddle 3.3.1 and its NumPy, installed from PyPI into build/paddle (200 MB).
 paddle() {
     has paddle g++ || return 0
     local folder=build/paddle word
@@ -277,10 +276,10 @@ paddle() {
     for word in Paddle NumPy; do run paddle gcc python "$word"; done
 }
 
-# timed CHECK COMMAND...: what it takes is said at the end.
+# timed CHECK COMMAND...: runs the command; its duration is printed now and at the end.
 timed() {
     local start=$SECONDS
-    "${@:2}" || true # what is skipped ends with 1
+    "${@:2}" || true # a skipped check returns 1
     parts+=("$(awk -v name="$1" -v took=$((SECONDS - start)) 'BEGIN { printf "%-10s %5.1f minutes", name, took / 60 }')")
     echo "${parts[-1]}"
 }
@@ -316,7 +315,7 @@ if [[ -z $room ]]; then
         awk -F '\t' -v folder="$(dirname "$log")/" '$4 ~ /\.(o|gch|pch)$/ { print folder $4 "\t" ($2 - $1) / 1000 }' "$log"
     done | while IFS=$'\t' read -r file took; do
         if [[ $file -nt build/start ]]; then echo "$took s  $file"; fi
-    done | sort -rn | sed -n 1,5p) # not head, which ends before sort does
+    done | sort -rn | sed -n 1,5p) # not head, which would end before sort
     if [[ -n $slowest ]]; then printf 'The slowest files to compile:\n%s\n' "$slowest"; fi
 fi
 if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}" | sort -u; fi
