@@ -1,35 +1,38 @@
 # conanfile.py: rowan for Conan 2. The package is what CMake installs, and is found by the CMake config in it.
 import os
+import pathlib
 import re
 
 from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
-from conan.tools.files import load
+
+# Only this header states the version and the oldest versions of dependencies.
+HEADER = "include/rowan/version.hpp"
+stated = dict(re.findall(r"#define ROWAN_(\w+) ([0-9.]+)\n", (pathlib.Path(__file__).parent / HEADER).read_text(encoding="utf-8")))
 
 
 class Rowan(ConanFile):
     name = "rowan"
+    version = "{VERSION_MAJOR}.{VERSION_MINOR}.{VERSION_PATCH}".format(**stated)
     description = "Row-sparse tensors and ragged sequences"
     license = "MIT"
     settings = "os", "compiler", "build_type", "arch"
-    # header_only=False makes rowan::compiled. The others are those of CMake. Conan Center has neither xtensor-blas nor nanopb, so that they are not asked for unless they are wanted.
+    # header_only=False makes rowan::compiled. The others are CMake's options.
+    # blas and nanopb are off because Conan Center has neither xtensor-blas nor nanopb.
     options = {option: [True, False] for option in ("header_only", "openmp", "blas", "nanopb", "cuda")}
     default_options = {"header_only": True, "openmp": True, "blas": False, "nanopb": False, "cuda": False, "xtensor/*:xsimd": False}
+    exports = HEADER  # beside the recipe
     exports_sources = "CMakeLists.txt", "LICENSE", "include/*"
     test_package_folder = "tests/consume/conan/test_package"
 
-    def set_version(self):
-        text = load(self, os.path.join(self.recipe_folder, "include", "rowan", "version.hpp"))
-        self.version = ".".join(re.search(rf"#define ROWAN_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
-
     def requirements(self):
-        self.requires("xtensor/[>=0.24 <0.28]")
-        self.requires("xsimd/[>=8 <15]")
+        self.requires(f"xtensor/[>={stated['MIN_XTENSOR']} <0.28]")
+        self.requires(f"xsimd/[>={stated['MIN_XSIMD']} <15]")
         if self.options.blas:
-            self.requires("xtensor-blas/[>=0.20 <0.24]")
+            self.requires(f"xtensor-blas/[>={stated['MIN_XTENSOR_BLAS']} <0.24]")
         if self.options.nanopb:
-            self.requires("nanopb/[>=0.4.7 <0.5]")
+            self.requires(f"nanopb/[>={stated['MIN_NANOPB']} <0.5]")
 
     def validate(self):
         check_min_cppstd(self, 20)

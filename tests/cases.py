@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tests/cases.py BUILD [--rooms ROOM...] [--words WORD...] [--jobs N] [--log FILE] [--again TEXT]: builds what the chosen tests of a build
-folder need, and runs them.
+"""tests/cases.py BUILD --rooms ROOM... --words [WORD...] --jobs N --log FILE --again TEXT: builds what the chosen tests of a build folder
+need, and runs them.
 
-A test is what ctest knows by the name `room: test`. Catch2's cases are run many by a program, not one: this is what ctest does not do. A word
-chooses the tests whose name has it, and Catch2's cases that have it as a tag or stand in a file of that name. FILE gets lines that run.sh reads."""
+A test is what ctest lists by the name `room: test`. One process runs many of Catch2's cases; ctest starts a process for each. A word chooses
+the tests whose name contains it, and Catch2's cases that have it as a tag or stand in a file of that name. run.sh reads the lines of FILE."""
 import argparse
 import collections
 import json
@@ -38,7 +38,6 @@ class Test:
         self.cases = "cases" in labels
         self.needs = [label[6:] for label in labels if label.startswith("needs=")]
         self.folder = values.get("WORKING_DIRECTORY")
-        self.environment = values.get("ENVIRONMENT", [])
         self.must_say = values.get("PASS_REGULAR_EXPRESSION", [])
         self.skip_says = values.get("SKIP_REGULAR_EXPRESSION", [])
         self.alone = values.get("RUN_SERIAL", False)
@@ -74,10 +73,9 @@ def chosen(tests, words):
 
 
 class Runner:
-    def __init__(self, tests, jobs, again):
+    def __init__(self, tests, jobs):
         self.total = len(tests)
         self.jobs = jobs
-        self.again = again
         self.done = 0
         self.passed, self.failed, self.skipped = [], [], []
         self.lock = threading.Lock()
@@ -92,7 +90,7 @@ class Runner:
                 (self.serial if test.alone else self.work).append([test])
         for cases in queue.values():
             pieces = (len(cases) + chunk - 1) // chunk
-            self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take equally long
+            self.work += [cases[i::pieces] for i in range(pieces)]  # neighbours take about as long
 
     def end(self, test, how, seconds, said="", why=""):
         with self.lock:
@@ -106,10 +104,9 @@ class Runner:
             print(f"[{self.done}/{self.total}] {test.name}{slow}{mark}", flush=True)
 
     def start(self, command, test, **more):
-        environment = dict({"OMP_WAIT_POLICY": "passive"}, **os.environ)  # others run on these cores
-        environment.update(one.split("=", 1) for one in test.environment)
+        environment = {"OMP_WAIT_POLICY": "passive", **os.environ, **more}  # other tests run on these cores
         child = subprocess.Popen(command, cwd=test.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 text=True, errors="replace", start_new_session=True, env=dict(environment, **more))
+                                 text=True, errors="replace", start_new_session=True, env=environment)
         self.children.add(child)
         return child
 
@@ -149,7 +146,7 @@ class Runner:
             self.end(test, "skipped", took, why=skip[1])
         else:
             self.end(test, "passed" if ok else "failed", took, said)
-            for line in re.findall(r"SKIPPED (.*)", said) if ok and not test.must_say else []:  # a part of it
+            for line in re.findall(r"SKIPPED (.*)", said) if ok and not test.must_say else []:  # a part of the test is skipped
                 self.skipped.append((None, line))
 
     def many(self, tests):
@@ -198,7 +195,7 @@ class Runner:
                 self.end(Test({"name": f"{first.room}: the end of the program"}), "failed", 0, text + f"\nstatus {child.returncode}")
 
     def run(self):
-        self.work.sort(key=lambda piece: not piece[0].cases)  # the many first
+        self.work.sort(key=lambda piece: not piece[0].cases)  # pieces with many cases first
 
         def worker():
             while True:
@@ -261,19 +258,19 @@ class Targets:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder")
-    parser.add_argument("--rooms", nargs="*", default=[])
-    parser.add_argument("--words", nargs="*", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--rooms", nargs="+")
+    parser.add_argument("--words", nargs="*")
+    parser.add_argument("--jobs", type=int)
     parser.add_argument("--log")
-    parser.add_argument("--again", default="bash tests/run.sh")
+    parser.add_argument("--again")
     arguments = parser.parse_args()
     folder = os.path.realpath(arguments.folder)
 
     def all_of_rooms():
-        return [test for test in ctest(folder) if not arguments.rooms or test.room in arguments.rooms]
+        return [test for test in ctest(folder) if test.room in arguments.rooms]
 
     start = time.monotonic()
-    tests = [test for test in all_of_rooms() if test.cases or chosen([test], arguments.words)]  # cases may be new
+    tests = [test for test in all_of_rooms() if test.cases or chosen([test], arguments.words)]  # the build may add cases
     targets = Targets(folder)
     stale = targets.build(tests, arguments.jobs)
     minutes_built = (time.monotonic() - start) / 60
@@ -281,7 +278,7 @@ def main():
     if not tests:
         print(f"no test of {' '.join(arguments.rooms)} has {' '.join(arguments.words)}", file=sys.stderr)
         sys.exit(2)
-    runner = Runner([test for test in tests if not targets.of(test) & stale], arguments.jobs, arguments.again)
+    runner = Runner([test for test in tests if not targets.of(test) & stale], arguments.jobs)
     runner.total = len(tests)
     runner.run()
     for test in tests:
@@ -290,13 +287,11 @@ def main():
     minutes = (time.monotonic() - start) / 60
     failed = [(test.name, f"{arguments.again} {test.room}" + (" " + shlex.quote(test.rest) if test.command else "")) for test in runner.failed]
     skipped = sorted({f"{test.name}: {why.removeprefix(test.name + ': ')}" if test else why for test, why in runner.skipped})
-    total = len(runner.passed) + len(runner.failed)
     print(f"{minutes:.1f} minutes, {minutes_built:.1f} of them to build")
-    if arguments.log:
-        with open(arguments.log, "a") as log:
-            log.writelines(f"failed\t{name}\t{how}\n" for name, how in failed)
-            log.writelines(f"skipped\t{one}\n" for one in skipped)
-            log.write(f"total\t{total}\n")
+    with open(arguments.log, "a") as log:
+        log.writelines(f"failed\t{name}\t{how}\n" for name, how in failed)
+        log.writelines(f"skipped\t{one}\n" for one in skipped)
+        log.write(f"total\t{len(runner.passed) + len(runner.failed)}\n")
     sys.exit(bool(failed))
 
 

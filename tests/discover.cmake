@@ -1,8 +1,8 @@
-# tests/discover.cmake: makes every Catch2 case of `program` a case of ctest, when ctest starts. The script that comes with Catch2
-# loses cases whose names have an unbalanced bracket, as `[0, n)` has.
+# tests/discover.cmake: adds every Catch2 case of `program` to ctest, when ctest starts. Catch2's own script loses cases whose names have an
+# unbalanced bracket, such as `[0, n)`.
 if(NOT EXISTS "${program}")
     add_test("${prefix}: not built" "${program}")
-    set_tests_properties("${prefix}: not built" PROPERTIES LABELS "${label};needs=${target}")
+    set_tests_properties("${prefix}: not built" PROPERTIES LABELS "cases;needs=${target}")
     return()
 endif()
 
@@ -10,7 +10,7 @@ execute_process(COMMAND "${program}" ${list_cases} ~[.] OUTPUT_VARIABLE names)
 while(names MATCHES "^([^\n]*)\n(.*)$")
     set(name "${CMAKE_MATCH_1}")
     set(names "${CMAKE_MATCH_2}")
-    string(REGEX REPLACE [=[([][,\])]=] [=[\\\1]=] pattern "${name}")  # what has a meaning to Catch2
+    string(REGEX REPLACE [=[([][,\])]=] [=[\\\1]=] pattern "${name}")  # the characters that have a meaning to Catch2
     add_test("${prefix}: ${name}" "${program}" "${pattern}" --warn ${warn_if_none})
-    set_tests_properties("${prefix}: ${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED " LABELS "${label};needs=${target}")
+    set_tests_properties("${prefix}: ${name}" PROPERTIES SKIP_REGULAR_EXPRESSION "SKIPPED " LABELS "cases;needs=${target}")
 endwhile()

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tests/run.sh                      the quick check: what one runs after every change
-# tests/run.sh full                 the rest of what every change must pass
-# tests/run.sh nightly              what takes hours
-# tests/run.sh ROOM [WORD...]       the tests of a folder, or those with all the words in their names, or as tags, or as names of their files
+# tests/run.sh                      the quick check: run it after every change
+# tests/run.sh full                 the other checks that every change must pass
+# tests/run.sh nightly              the checks that take hours
+# tests/run.sh ROOM [WORD...]       the tests of a room; with words, those that have every word in the name, as a tag or as the file name
 # tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, tsan, cuda, release
-# tests/run.sh CHECK...             the checks named, of which quick, full and nightly are made; tests/README.md lists them
-# Installs what is missing from Debian's packages. What this machine cannot do is skipped by name and not counted. The last line counts the
-# tests of all checks.
+# tests/run.sh CHECK...             the checks named; tests/README.md lists them
+# Installs missing Debian packages. Names each test that this machine cannot run, and does not count it. The last line counts the tests of all
+# checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
@@ -19,7 +19,7 @@ gcc_rooms=(thrust native blas serial descriptors checkpoints python single carri
 rooms=("${quick_rooms[@]}" "${gcc_rooms[@]}" headers fuzz bench cuda cuda-host)
 full=(docs headers gcc clang fuzz threads cuda consume demo conan)
 nightly=(release clang_all long_fuzz single_gcc bench matrix paddle)
-all=(quick full nightly "${full[@]}" "${nightly[@]}" single static fail cost)
+all=(quick full nightly "${full[@]}" "${nightly[@]}")
 builds=(gcc clang tsan cuda release)
 
 among() { [[ " ${*:2} " == *" $1 "* ]]; } # WORD LIST...
@@ -44,12 +44,12 @@ if [[ -z $words_are_checks ]]; then
 fi
 
 packages=("${packages_test[@]}")
-if [[ ${checks[*]} == quick || -z $build ]] && among "${room:-core}" "${quick_rooms[@]}" && [[ -n $room || ${checks[*]} == quick ]]; then
+if [[ ${checks[*]} == quick ]] || { [[ -z $build ]] && among "$room" "${quick_rooms[@]}"; }; then
     packages=("${packages_quick[@]}")
 fi
 install_missing "${packages[@]}" || echo "Going on with what there is." >&2
 if command -v ccache >/dev/null; then export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_CUDA_COMPILER_LAUNCHER=ccache; fi
-export CCACHE_SLOPPINESS=pch_defines,time_macros # without which ccache keeps nothing that has a precompiled header
+export CCACHE_SLOPPINESS=pch_defines,time_macros # else ccache stores nothing that uses a precompiled header
 jobs=$(nproc)
 total=0
 failed=0
@@ -57,13 +57,13 @@ bad=()
 skipped=()
 parts=()
 
-# skip NAME REASON: says what is not run, now and at the end.
+# skip NAME REASON: prints that NAME is skipped, now and at the end.
 skip() {
     echo "SKIPPED $1: $2"
     skipped+=("$1: $2")
 }
 
-# has NAME TOOL...: whether the tools are there; skips NAME when one is not.
+# has NAME TOOL...: whether the tools are installed; if not, skips NAME.
 has() {
     local tool
     for tool in "${@:2}"; do
@@ -74,7 +74,7 @@ has() {
     done
 }
 
-# count CHECK FAILED TOTAL [HOW TO RUN IT AGAIN]: adds to what the last line says.
+# count CHECK FAILED TOTAL [COMMAND]: adds to the numbers of the last line. COMMAND runs the check again.
 count() {
     failed=$((failed + $2))
     total=$((total + $3))
@@ -108,13 +108,14 @@ run() {
             skipped) skipped+=("$one") ;;
         esac
     done <"$log"
+    if among cost $3; then cat "build/$2/tests/compile_time.txt" || true; fi
 }
 
-# clang's builds: without hot teams, because libomp leaks one when it grows; and what its sanitizers must know.
+# The builds of clang: without hot teams, because libomp leaks one when it grows; and with the settings of the sanitizers.
 clang_run() { KMP_HOT_TEAMS_MAX_LEVEL=0 run "$@"; }
 tsan_run() {
     local archer
-    archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer what OpenMP's barriers order
+    archer=$(clang++-16 -print-resource-dir)/../../libarcher.so # tells the thread sanitizer about OpenMP's barriers
     if [[ -f $archer ]]; then
         OMP_TOOL_LIBRARIES=$archer TSAN_OPTIONS=ignore_noninstrumented_modules=1 run "$@"
     else
@@ -131,25 +132,14 @@ run_in() { # BUILD CHECK ROOMS [WORD...]
 
 quick() { has quick g++ python3 && run quick gcc "${quick_rooms[*]}"; }
 
-gcc() {
-    has gcc g++ || return 0
-    run gcc gcc "${gcc_rooms[*]}"
-    cat build/gcc/tests/compile_time.txt || true
-}
-static() { run static gcc static; }
-fail() { run fail gcc fail; }
-single() { run single gcc "single files"; }
-cost() {
-    run cost gcc cost
-    cat build/gcc/tests/compile_time.txt || true
-}
+gcc() { has gcc g++ && run gcc gcc "${gcc_rooms[*]}"; }
 headers() {
     if has "headers with clang" clang++-16; then clang_run headers clang headers; else run headers gcc headers; fi
 }
 clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
-# What is found stays in the build folder; what fails too, under the name that libFuzzer prints.
+# New inputs stay in the build folder, and so do failing ones, under the names that libFuzzer prints.
 fuzz() {
     has fuzz clang++-16 || return 0
     local seconds=${1:-5} program name found
@@ -220,7 +210,7 @@ consume() {
     if ((status != 0)) && ! grep -q '^FAILED ' build/consume/results.txt; then count "consume ends with status $status" 1 1; fi
 }
 
-# The program that examples/demo.sh builds for this processor learns what it must, and has the numbers of the one of the quick check.
+# The program that examples/demo.sh builds for this processor is accurate enough, and prints the same numbers as that of the quick check.
 demo() {
     has demo g++ || return 0
     if [[ ! -r /usr/share/wordnet/data.noun ]]; then
@@ -247,8 +237,7 @@ demo() {
     fi
 }
 
-# All tests as a user's compiler sees them: optimised, the header-only way, every file by itself, with what it includes and no more. And what
-# the quick check and the full one leave to one compiler.
+# All tests optimised, header-only, with every file compiled alone.
 release() { run release release "${quick_rooms[*]} ${gcc_rooms[*]} fuzz"; }
 clang_all() { has clang_all clang++-16 && clang_run clang_all clang "static fail native blas serial descriptors checkpoints single"; }
 bench() { run bench release bench; }
@@ -272,7 +261,7 @@ single_gcc() {
     done
 }
 
-# Streams and arrays against PaddlePaddle 3.3.1 and its NumPy, which are installed from PyPI into build/paddle: 200 MB.
+# Streams and arrays against PaddlePaddle 3.3.1 and its NumPy, installed from PyPI into build/paddle (200 MB).
 paddle() {
     has paddle g++ || return 0
     local folder=build/paddle word
@@ -287,10 +276,10 @@ paddle() {
     for word in Paddle NumPy; do run paddle gcc python "$word"; done
 }
 
-# timed CHECK COMMAND...: what it takes is said at the end.
+# timed CHECK COMMAND...: runs the command; its duration is printed now and at the end.
 timed() {
     local start=$SECONDS
-    "${@:2}" || true # what is skipped ends with 1
+    "${@:2}" || true # a skipped check returns 1
     parts+=("$(awk -v name="$1" -v took=$((SECONDS - start)) 'BEGIN { printf "%-10s %5.1f minutes", name, took / 60 }')")
     echo "${parts[-1]}"
 }
@@ -326,7 +315,7 @@ if [[ -z $room ]]; then
         awk -F '\t' -v folder="$(dirname "$log")/" '$4 ~ /\.(o|gch|pch)$/ { print folder $4 "\t" ($2 - $1) / 1000 }' "$log"
     done | while IFS=$'\t' read -r file took; do
         if [[ $file -nt build/start ]]; then echo "$took s  $file"; fi
-    done | sort -rn | sed -n 1,5p) # not head, which ends before sort does
+    done | sort -rn | sed -n 1,5p) # not head, which would end before sort
     if [[ -n $slowest ]]; then printf 'The slowest files to compile:\n%s\n' "$slowest"; fi
 fi
 if ((${#skipped[@]})); then printf 'SKIPPED %s\n' "${skipped[@]}" | sort -u; fi

@@ -23,7 +23,7 @@
 // SOFTWARE.
 #pragma once
 
-// rowan/version.hpp: the version number, defined only here. Every header includes this one first.
+// rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
 #error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
@@ -35,6 +35,13 @@
 #define ROWAN_VERSION_MINOR 1
 /// Patch version: changes with bug fixes only.
 #define ROWAN_VERSION_PATCH 0
+
+/// The oldest versions of other libraries that rowan works with. CMakeLists.txt and conanfile.py read them here.
+#define ROWAN_MIN_XTENSOR 0.24
+#define ROWAN_MIN_XSIMD 8
+#define ROWAN_MIN_XTENSOR_BLAS 0.20
+#define ROWAN_MIN_NANOPB 0.4.7
+#define ROWAN_MIN_CUDA 13
 
 // rowan/core/detail/config.hpp: compiler requirements and macros.
 
@@ -49,6 +56,13 @@
 #ifndef __cpp_exceptions
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
+
+/// Its arguments as a string literal, after macro expansion.
+#define ROWAN_STRING(...) ROWAN_STRING_OF(__VA_ARGS__)
+#define ROWAN_STRING_OF(...) #__VA_ARGS__
+
+/// As #error, but expands macros in the text.
+#define ROWAN_ERROR(...) _Pragma(ROWAN_STRING(GCC error ROWAN_STRING(__VA_ARGS__)))
 
 /// Marks functions that both host and device code may call.
 #ifdef __CUDACC__
@@ -1174,11 +1188,10 @@ private:
 #elif __has_include(<xtensor/xtensor_config.hpp>)
 #include <xtensor/xtensor_config.hpp>
 #else
-#error "rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)"
+ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
 #endif
-#if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR < 24
-#error "rowan needs xtensor 0.24 or newer: this one is too old"
-#endif
+static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
+              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
 
 #if __has_include(<xtensor/containers/xcontainer.hpp>)
 #include <xtensor/containers/xcontainer.hpp>
@@ -1883,7 +1896,7 @@ private:
 // rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 
 #if !__has_include(<xsimd/xsimd.hpp>)
-#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+ROWAN_ERROR(rowan needs xsimd ROWAN_MIN_XSIMD or newer (Debian: libxsimd-dev));
 #endif
 #include <xsimd/xsimd.hpp>
 

@@ -9,7 +9,6 @@ for python in python3 /usr/bin/python3; do
         "$1" "$2" >"$2.written"
         "$python" "$here/../io/read_checkpoint.py" "$2"/* >"$2.read"
         diff -u "$2.written" "$2.read"
-        grep -q 'own rows own \[9223372036854775807, 2\]' "$2.read" # something was read
         exit 0
     fi
 done

@@ -1,5 +1,4 @@
-# tests/single/single.cmake: rowan::rowan becomes the single header, and beside it, for each header that is in it, one of one line, which
-# includes it.
+# tests/single/single.cmake: makes rowan::rowan the single header. For each header that it contains, a header of one line includes it.
 set(single ${PROJECT_SOURCE_DIR}/single_include)
 set(one_line ${PROJECT_BINARY_DIR}/tests/single)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${single}/rowan/rowan.hpp)
@@ -14,7 +13,7 @@ endforeach()
 set_target_properties(rowan PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
                       "$<BUILD_INTERFACE:${single}>;$<BUILD_INTERFACE:${one_line}>")
 
-# Takes from the list of sources those that include what the single header leaves out. Each is skipped by name.
+# Removes from the list the sources that include a header which the single header does not contain, and skips each by name.
 function(rowan_without_nanopb list)
     set(one_line ${PROJECT_BINARY_DIR}/tests/single)
     set(left ${${list}})

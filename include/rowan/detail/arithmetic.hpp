@@ -5,7 +5,7 @@
 #include <rowan/core/dtype.hpp>
 
 #if !__has_include(<xsimd/xsimd.hpp>)
-#error "rowan needs xsimd 8 or newer (Debian: libxsimd-dev)"
+ROWAN_ERROR(rowan needs xsimd ROWAN_MIN_XSIMD or newer (Debian: libxsimd-dev));
 #endif
 #include <xsimd/xsimd.hpp>
 

@@ -21,8 +21,7 @@ conan() {
     done
     find "$folder" -mindepth 1 -maxdepth 1 ! -name conan -exec rm -rf {} + # Conan stays
     mkdir -p "$folder/other/include/rowan"
-    mkdir -p "$folder/rowan"
-    tar -c --exclude build --exclude ./.git . | tar -x -C "$folder/rowan"
+    bash tests/consume/copy.sh "$folder/rowan"
     echo "== conan"
 
     # expect NAME TEXT SCRIPT: runs the lines of SCRIPT until one fails; a line of what they print must be TEXT, a regular expression.

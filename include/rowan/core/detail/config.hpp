@@ -15,6 +15,13 @@
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
 
+/// Its arguments as a string literal, after macro expansion.
+#define ROWAN_STRING(...) ROWAN_STRING_OF(__VA_ARGS__)
+#define ROWAN_STRING_OF(...) #__VA_ARGS__
+
+/// As #error, but expands macros in the text.
+#define ROWAN_ERROR(...) _Pragma(ROWAN_STRING(GCC error ROWAN_STRING(__VA_ARGS__)))
+
 /// Marks functions that both host and device code may call.
 #ifdef __CUDACC__
 #define ROWAN_HD __host__ __device__

@@ -8,11 +8,10 @@
 #elif __has_include(<xtensor/xtensor_config.hpp>)
 #include <xtensor/xtensor_config.hpp>
 #else
-#error "rowan needs xtensor 0.24 or newer (Debian: libxtensor-dev)"
+ROWAN_ERROR(rowan needs xtensor ROWAN_MIN_XTENSOR or newer (Debian: libxtensor-dev));
 #endif
-#if XTENSOR_VERSION_MAJOR == 0 && XTENSOR_VERSION_MINOR < 24
-#error "rowan needs xtensor 0.24 or newer: this one is too old"
-#endif
+static_assert(XTENSOR_VERSION_MAJOR + XTENSOR_VERSION_MINOR / 100.0 >= ROWAN_MIN_XTENSOR,
+              "rowan needs xtensor " ROWAN_STRING(ROWAN_MIN_XTENSOR) " or newer: this one is too old");
 
 #if __has_include(<xtensor/containers/xcontainer.hpp>)
 #include <xtensor/containers/xcontainer.hpp>
