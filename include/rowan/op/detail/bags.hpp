@@ -37,63 +37,89 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
 template <class D>
 struct BagLookups;
 
-/// The bags of a lookup: their ids as int64, and their offsets.
-template <class T>
-class Bags {
-public:
+/// The bags of a lookup, in the memory of any device.
+template <class T, class I>
+struct Bags {
     using S = sum_t<T>;
 
-    template <class I>
-    Bags(Tensor<T> const& table, LoDTensor<I> const& ids, T const* weight, Pooling pool)
-        : table_(table.data()), width_(table.row_size()), weight_(weight), pool_(pool), offsets_(last_level(ids.lod())),
-          ids_(ids.value().data(), ids.value().data() + ids.value().size()) {}
+    T const* table;
+    std::size_t height;
+    std::size_t width;
+    I const* ids;
+    T const* weights;  // nullptr: all 1
+    std::int64_t const* offsets;
+    std::size_t bags;
+    Pooling pool;
 
-    std::size_t bags() const { return offsets_.size() - 1; }
-    std::size_t ids() const { return ids_.size(); }
-    std::span<std::int64_t const> offsets() const { return offsets_; }
-    std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets_[bag]); }
-    std::size_t length(std::size_t bag) const { return length_at(offsets_, bag); }
-    T const* row(std::size_t i) const { return table_ + static_cast<std::size_t>(ids_[i]) * width_; }
-    S weight(std::size_t i) const { return weight_ == nullptr ? constant<S>(1.0) : dtype<T>::widen(weight_[i]); }
-    std::int64_t const* ids_at(std::size_t i) const { return ids_.data() + i; }
-    T const* table() const { return table_; }
-    bool weighted() const { return weight_ != nullptr; }
+    /// Bad ids read row 0: the call has already failed, but parts of it may run nevertheless.
+    ROWAN_HD T const* row(std::size_t i) const {
+        auto const id = static_cast<std::size_t>(std::int64_t{ids[i]});
+        return table + (id < height ? id : 0) * width;
+    }
+    ROWAN_HD std::size_t begin(std::size_t bag) const { return static_cast<std::size_t>(offsets[bag]); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weight(std::size_t i) const { return weights == nullptr ? constant<S>(1.0) : load<S>(weights + i); }
+
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weighted(std::size_t i, std::size_t column) const {
+        S const x = load<S>(row(i) + column);
+        return weights == nullptr ? x : product(x, weight(i));
+    }
 
     /// The divisor of the weighted sum of a bag; 0 means that the result of the bag is 0.
-    S divisor(std::size_t bag) const {
-        std::size_t const n = length(bag);
-        if (pool_ != Pooling::mean && pool_ != Pooling::sqrt) return constant<S>(1.0);
-        if (!weighted())
-            return constant<S>(pool_ == Pooling::mean ? static_cast<double>(n) : std::sqrt(static_cast<double>(n)));
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S divisor(std::size_t bag) const {
+        std::size_t const first = begin(bag), end = begin(bag + 1);
+        auto const n = static_cast<double>(end - first);
+        bool const mean = pool == Pooling::mean;
+        if (!mean && pool != Pooling::sqrt) return constant<S>(1.0);
+        if (weights == nullptr) return constant<S>(mean ? n : square_root(n));
         S sum = constant<S>(0.0);
-        for (std::size_t i = begin(bag); i < begin(bag) + n; ++i)
-            sum = plus(sum, pool_ == Pooling::mean ? weight(i) : product(weight(i), weight(i)));
-        return pool_ == Pooling::mean ? sum : square_root(sum);
-    }
-
-    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
-    /// to the first.
-    void largest(std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) const {
-        std::size_t const first = begin(bag);
-        for (std::size_t i = 0; i < length(bag); ++i) {
-            S const w = weight(first + i);
-            for (std::size_t k = 0; k < width_; ++k) {
-                S const x = product(w, S(dtype<T>::widen(row(first + i)[k])));
-                if (i != 0 && !more_extreme<true>{}(x, best[k])) continue;
-                best[k] = x;
-                position[k] = i;
-            }
+        for (std::size_t i = first; i < end; ++i) {
+            S const w = weight(i);
+            sum = plus(sum, mean ? w : product(w, w));
         }
+        return mean ? sum : square_root(sum);
     }
 
-private:
-    T const* table_;
-    std::size_t width_;
-    T const* weight_;
-    Pooling pool_;
-    std::span<std::int64_t const> offsets_;
-    Buffer<std::int64_t> ids_;
+    /// The weighted sum of a column of a bag, in the order of the ids.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S total(std::size_t bag, std::size_t column) const {
+        S sum = constant<S>(0.0);
+        for (std::size_t i = begin(bag); i < begin(bag + 1); ++i)
+            sum = plus(sum, product(weight(i), load<S>(row(i) + column)));
+        return sum;
+    }
+
+    /// The gradient of weight i: Σ (x - out · d') / d · out_grad over the columns of its bag, with d' = 1 for the mean,
+    /// w / d for sqrt and 0 for the sum. `totals` are those of the columns.
+    ROWAN_NO_EXEC_CHECK
+    ROWAN_HD S weight_grad(std::size_t i, S const& d, S const* totals, T const* out_grad) const {
+        S slope = constant<S>(pool == Pooling::mean ? 1.0 : 0.0);
+        if (pool == Pooling::sqrt) slope = quotient(weight(i), d);
+        S grad = constant<S>(0.0);
+        for (std::size_t k = 0; k < width; ++k) {
+            S const x = load<S>(row(i) + k);
+            S const change = quotient(S(x - product(quotient(totals[k], d), slope)), d);
+            grad = plus(grad, product(change, load<S>(out_grad + k)));
+        }
+        return grad;
+    }
 };
+
+template <class T, class I, class D>
+Bags<T, I> make_bags(Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
+                     std::int64_t const* offsets, Pooling pool) {
+    return {.table = table.data(),
+            .height = table.shape()[0],
+            .width = table.row_size(),
+            .ids = ids.value().data(),
+            .weights = weight == nullptr ? nullptr : weight->data(),
+            .offsets = offsets,
+            .bags = last_level(ids.lod()).size() - 1,
+            .pool = pool};
+}
 
 template <>
 struct BagLookups<Cpu> {
@@ -102,29 +128,31 @@ struct BagLookups<Cpu> {
                                Pooling pool) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
-        Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
+        std::span<std::int64_t const> const offsets = last_level(ids.lod());
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
+        Buffer<std::int64_t> const rows(ids.value().data(), ids.value().data() + ids.value().size());
         std::size_t const width = table.row_size();
         auto shape = table.shape();
-        shape[0] = bags.bags();
+        shape[0] = bags.bags;
         auto out = Tensor<T>::zeros(shape);
-        for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
-            std::size_t const longest = longest_of(bags.offsets(), bag, end);
-            BlockSum<T, S> sum(bags.table(), width, longest);
-            ScratchRows<S> scratch(bags.weighted() && pool != Pooling::max ? longest : 0, width);
+        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
+            std::size_t const longest = longest_of(offsets, bag, end);
+            BlockSum<T, S> sum(bags.table, width, longest);
+            ScratchRows<S> scratch(weight != nullptr && pool != Pooling::max ? longest : 0, width);
             Buffer<S> best(width);
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
-                std::size_t const n = bags.length(bag), first = bags.begin(bag);
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
                 T* const to = out.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
-                    bags.largest(bag, best, position);
+                    largest(bags, bag, best, position);
                     copy_lanes<S>(width, static_cast<S const*>(best.data()), to);
                     continue;
                 }
                 S const* total = nullptr;
-                if (bags.weighted()) {
+                if (weight != nullptr) {
                     for (std::size_t i = 0; i < n; ++i) {
                         auto const times = [w = bags.weight(first + i)](auto const& x) {
                             return product(x, std::remove_cvref_t<decltype(x)>(w));
@@ -133,7 +161,7 @@ struct BagLookups<Cpu> {
                     }
                     total = scratch.sum(n);
                 } else {
-                    total = sum(bags.ids_at(first), n, bags.ids() - first - n);
+                    total = sum(rows.data() + first, n, rows.size() - first - n);
                 }
                 map_lanes<S>([&](auto const& x) { return x / std::remove_cvref_t<decltype(x)>(divisor); }, width, total,
                              to);
@@ -148,23 +176,24 @@ struct BagLookups<Cpu> {
                                 Tensor<T> const& out_grad, Pooling pool, Tensor<T>* weight_grad) {
         using S = sum_t<T>;
         check_ids(exec, "ids", ids.value(), height_of(table));
-        Bags<T> const bags(table, ids, weight == nullptr ? nullptr : weight->data(), pool);
-        check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags()));
+        std::span<std::int64_t const> const offsets = last_level(ids.lod());
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
+        check_height("out_grad", out_grad, static_cast<std::int64_t>(bags.bags));
         check_trailing("out_grad", out_grad, table.shape());
         std::size_t const width = table.row_size();
         auto shape = table.shape();
-        shape[0] = bags.ids();
+        shape[0] = ids.value().size();
         auto value = Tensor<T>::zeros(shape);
-        for_sequences(exec, bags.offsets(), width, [&](std::size_t bag, std::size_t end) {
+        for_sequences(exec, offsets, width, [&](std::size_t bag, std::size_t end) {
             Buffer<S> best(width), total(width);
             Buffer<std::size_t> position(width);
             for (; bag < end; ++bag) {
-                std::size_t const n = bags.length(bag), first = bags.begin(bag);
+                std::size_t const n = length_at(offsets, bag), first = bags.begin(bag);
                 T const* const g = out_grad.data() + bag * width;
                 S const divisor = bags.divisor(bag);
                 if (n == 0 || divisor == constant<S>(0.0)) continue;
                 if (pool == Pooling::max) {
-                    bags.largest(bag, best, position);
+                    largest(bags, bag, best, position);
                     for (std::size_t k = 0; k < width; ++k) {
                         std::size_t const i = first + position[k];
                         S const grad = dtype<T>::widen(g[k]);
@@ -182,29 +211,29 @@ struct BagLookups<Cpu> {
                                  width, g, value.data() + i * width);
                 }
                 if (weight_grad == nullptr) continue;
-                // The derivative of (Σ w x) / d with respect to w_i: (x_i - out · d') / d with d' = 0 for sum, 1 for
-                // mean and w_i / d for sqrt.
-                std::fill(total.begin(), total.end(), constant<S>(0.0));
-                for (std::size_t i = first; i < first + n; ++i) {
-                    for (std::size_t k = 0; k < width; ++k)
-                        total[k] = plus(total[k], product(bags.weight(i), S(dtype<T>::widen(bags.row(i)[k]))));
-                }
-                for (std::size_t i = first; i < first + n; ++i) {
-                    S grad = constant<S>(0.0);
-                    S const slope = pool == Pooling::mean   ? constant<S>(1.0)
-                                    : pool == Pooling::sqrt ? bags.weight(i) / divisor
-                                                            : constant<S>(0.0);
-                    for (std::size_t k = 0; k < width; ++k) {
-                        S const x = dtype<T>::widen(bags.row(i)[k]);
-                        S const change = (x - product(total[k] / divisor, slope)) / divisor;
-                        grad = plus(grad, product(change, S(dtype<T>::widen(g[k]))));
-                    }
-                    weight_grad->data()[i] = dtype<T>::narrow(grad);
-                }
+                for (std::size_t k = 0; k < width; ++k) total[k] = bags.total(bag, k);
+                for (std::size_t i = first; i < first + n; ++i)
+                    store(bags.weight_grad(i, divisor, total.data(), g), weight_grad->data() + i);
             }
         });
-        Buffer<std::int64_t> rows(bags.ids_at(0), bags.ids_at(0) + bags.ids());
+        Buffer<std::int64_t> rows(ids.value().data(), ids.value().data() + ids.value().size());
         return SelectedRowsAccess::make(height_of(table), rows, std::move(value));
+    }
+
+private:
+    /// Writes for each column the largest element of the weighted rows of a bag, and its position in the bag. Ties go
+    /// to the first.
+    template <class T, class I, class S>
+    static void largest(Bags<T, I> const& bags, std::size_t bag, Buffer<S>& best, Buffer<std::size_t>& position) {
+        std::size_t const first = bags.begin(bag);
+        for (std::size_t i = first; i < bags.begin(bag + 1); ++i) {
+            for (std::size_t k = 0; k < bags.width; ++k) {
+                S const x = bags.weighted(i, k);
+                if (i != first && !more_extreme<true>{}(x, best[k])) continue;
+                best[k] = x;
+                position[k] = i - first;
+            }
+        }
     }
 };
 

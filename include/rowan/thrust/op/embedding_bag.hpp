@@ -27,7 +27,7 @@ struct BagLookups<ThrustDevice<System>> {
         using S = sum_t<T>;
         check_tensors(exec, table, ids.value(), weight);
         OnDevice<std::int64_t, Device> const offsets(exec, last_level(ids.lod()));
-        auto const bags = make(table, ids, weight, offsets.data(), pool);
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
         auto shape = table.shape();
         shape[0] = bags.bags;
         auto out = Tensor<T, Device>::zeros(exec, shape);
@@ -58,7 +58,7 @@ struct BagLookups<ThrustDevice<System>> {
         check_here(exec, out_grad);
         check_tensors(exec, table, ids.value(), weight);
         OnDevice<std::int64_t, Device> const offsets(exec, level);
-        auto const bags = make(table, ids, weight, offsets.data(), pool);
+        auto const bags = make_bags(table, ids, weight, offsets.data(), pool);
         std::size_t const n = ids.value().size(), width = bags.width;
         auto shape = table.shape();
         shape[0] = n;
@@ -96,19 +96,6 @@ private:
         check_here(exec, table, ids);
         if (weight != nullptr) check_here(exec, *weight);
         ElementLoops<Device>::check_ids(exec, "ids", ids, height_of(table));
-    }
-
-    template <class T, class I>
-    static DeviceBags<T, I> make(Tensor<T, Device> const& table, LoDTensor<I, Device> const& ids,
-                                 Tensor<T, Device> const* weight, std::int64_t const* offsets, Pooling pool) {
-        return {table.data(),
-                table.shape()[0],
-                table.row_size(),
-                ids.value().data(),
-                weight == nullptr ? nullptr : weight->data(),
-                offsets,
-                last_level(ids.lod()).size() - 1,
-                pool};
     }
 };
 
