@@ -1,9 +1,9 @@
 // tests/layer/map_fn.cpp
 #include <rowan/layer/map_fn.hpp>
 
-#include "catch.hpp"
-#include "finite_differences.hpp"
+#include "layer/check_net.hpp"
 
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
@@ -18,7 +18,6 @@ namespace test_map_fn {
 
 namespace {
 
-using namespace rowan;
 using namespace test;
 
 Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
@@ -52,6 +51,19 @@ TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and
     auto const net = Net<>::trace_and_build(*mapped);
     net.run(scope);
     CHECK(result(mapped).lod() == two_levels.slice_levels(0, 1));
+}
+
+TEST_CASE("map_fn over an array maps every slot", "[map_fn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = parameter({4, 2}, 1);
+    auto const squares = layer::map_fn(layer::unstack(x), [](auto const& v) { return layer::mul(v, v); });
+    auto const out = layer::stack(squares);
+    CHECK(out->spec().dims == Dims{UNK, 2});
+    auto const products = layer::mul(x, x);
+    Net<>::trace_and_build(std::array{&*out, &*products}).run(scope);
+    CHECK(result(out) == result(products));
+    check_net(layer::mse(out, parameter({4, 2}, 2)));
 }
 
 }  // namespace test_map_fn

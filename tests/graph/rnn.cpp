@@ -1,5 +1,5 @@
-// tests/layer/rnn_forms.cpp: recurrent layers that go backwards, have several memories, or walk through levels above the last one.
-#include <rowan/layer/rnn.hpp>
+// tests/graph/rnn.cpp
+#include <rowan/graph/rnn.hpp>
 
 #include "catch.hpp"
 #include "finite_differences.hpp"
@@ -9,15 +9,17 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/loss.hpp>
+#include <rowan/layer/rnn.hpp>
 #include <rowan/layer/sequence_pool.hpp>
-#include <rowan/op/lstm_unit.hpp>
 #include <rowan/op/sum_rows.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
+#include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
-namespace test_rnn_forms {
+namespace test_rnn {
 
 namespace {
 
@@ -37,6 +39,172 @@ auto gru(std::int64_t size) {
 LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value().get<LoDTensor<double>>(); }
 
 }  // namespace
+
+TEST_CASE("a recurrent layer is the loop over each sequence alone", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const x = layer::data<double>("x", {UNK, 2}, 1);
+    auto const run = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(layer::fc(x_t, {.output_size = 3}), layer::fc(before, {.output_size = 3})));
+        return layer::Step{now, now};
+    });
+    auto const net = Net<>::trace_and_build(std::array{&*run.output, &*run.last});
+    auto const rows = values({13, 2}, 1);
+    feed(scope, "x", LoDTensor<double>(rows, lod));
+    std::uint64_t seed = 10;
+    std::vector<Tensor<double>> p;  // w and b of x, then of the state
+    for (Variable* const v : net.inputs()) {
+        if (v->role() != Role::parameter) continue;
+        v->value() = value(LoDTensor<double>(values(v->spec().dims.size() == 2 ? Tensor<double>::shape_type{static_cast<std::size_t>(v->spec().dims[0]), 3} : Tensor<double>::shape_type{3}, ++seed)));
+        p.push_back(v->value().get<LoDTensor<double>>().value());
+    }
+    REQUIRE(p.size() == 4);
+    net.run(scope);
+    auto const& out = run.output->value().get<LoDTensor<double>>();
+    auto const& last = run.last->value().get<LoDTensor<double>>().value();
+    CHECK(out.lod() == lod);
+    for (std::size_t s = 0; s < 5; ++s) {
+        Tensor<double> h = Tensor<double>::zeros({1, 3});
+        for (auto r = static_cast<std::size_t>(lod[0][s]); r < static_cast<std::size_t>(lod[0][s + 1]); ++r) {
+            Tensor<double> const row = rows.slice(r, r + 1);
+            Tensor<double> const sum = fc(row, p[0], p[1]) + fc(h, p[2], p[3]);
+            h = tanh(Cpu{}, sum);
+            for (std::size_t k = 0; k < 3; ++k) CHECK(out.value()(r, k) == Approx(h(0, k)).epsilon(1e-12));
+        }
+        for (std::size_t k = 0; k < 3; ++k) CHECK(last(s, k) == Approx(h(0, k)).margin(1e-12));
+    }
+}
+
+TEST_CASE("every gradient of a recurrent layer is that of central differences", "[rnn]") {
+    for (bool const last : {false, true}) {
+        Scope scope;
+        ScopeGuard const guard(scope);
+        auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});  // so that x has a gradient, too
+        auto const run = layer::rnn_with_last(x, 4, [](auto x_t, auto before) {
+            auto const now = layer::gru_unit(x_t, before, {.size = 4});
+            return layer::Step{layer::fc(now, {.output_size = 2}), now};
+        });
+        feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
+        auto const y = layer::data<double>("y", {UNK, last ? 4 : 2});
+        feed(scope, "y", LoDTensor<double>(values({last ? 5u : 13u, last ? 4u : 2u}, 2)));
+        check_gradients(layer::mse(last ? run.last : run.output, y));
+    }
+}
+
+TEST_CASE("a table looked up within the step has a row-sparse gradient", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
+    auto const table = layer::parameter<double>({7, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn<double>(ids, 3, [&](auto id, auto before) {
+        auto const now = layer::gru_unit(layer::embedding(id, table), before, {.size = 3});
+        return layer::Step{now, now};
+    });
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 5, 6, 1, 1, 0, 2, 3, 3, 6}, lod));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
+    check_gradients(layer::mse(h, y), "table");
+}
+
+TEST_CASE("a boot state gets its gradient, and follows the order of the sequences", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const boot = layer::fc(layer::data<double>("z", {UNK, 2}), {.output_size = 3});
+    auto const h = layer::rnn_with_last(layer::data<double>("x", {UNK, 3}, 1), layer::Memory{.like = boot}, [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(x_t, layer::fc(before, {.output_size = 3})));
+        return layer::Step{now, now};
+    });
+    feed(scope, "x", LoDTensor<double>(values({13, 3}, 1), lod));
+    feed(scope, "z", LoDTensor<double>(values({5, 2}, 3)));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", LoDTensor<double>(values({5, 3}, 2)));
+    check_gradients(layer::mse(h.last, y));
+}
+
+TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const table = layer::parameter<double>({4, 3}, {-1, 1}, "table");
+    auto const ids = layer::data<std::int64_t>("ids", {UNK});
+    auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});
+    auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
+    auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
+    auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are added
+        auto const once = layer::tanh(layer::apply<fc_op>({}, before, w, b));
+        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<sum_rows_op>({}, layer::embedding(ids, table))));
+        return layer::Step{now, now};
+    });
+    feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
+    feed(scope, "ids", LoDTensor<std::int64_t>(Tensor<std::int64_t>{3, 1, 3}));
+    auto const y = layer::data<double>("y", {UNK, 3});
+    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
+    check_gradients(layer::mse(h, y), "table");
+}
+
+TEST_CASE("what the next step does not need runs once, after the loop, and its gradient before that of the loop", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 3}, 1), lod)), 4, [](auto x_t, auto before) {
+        auto const now = layer::gru_unit(x_t, before, {.size = 4});
+        return layer::Step{layer::tanh(layer::fc(now, {.output_size = 2})), now};
+    });
+    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
+    auto const& net = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get())->net;
+    auto const names = [](std::vector<rowan::detail::StepOp> const& ops) {
+        std::string text;
+        for (auto const& op : ops) text.append(op.op->kernel->name).append(" ");
+        return text;
+    };
+    CHECK(names(net.forward.before) == "fc ");
+    CHECK(names(net.forward.each) == "gru_unit ");
+    CHECK(names(net.forward.after) == "fc tanh ");
+    CHECK(names(net.backward.before) == "tanh_grad mul_nt mul_tn sum_rows ");
+    CHECK(names(net.backward.each) == "sum gru_unit_grad ");
+    CHECK(net.backward.after.size() >= 4);  // one product each, of all steps, for w_h, b_h, w_x and b_x
+}
+
+TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on with the next batch", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const h = layer::rnn(layer::data<float>("x", {UNK, 2}, 1), 2, [](auto x_t, auto before) {
+        auto const now = layer::tanh(layer::add(x_t, before));
+        return layer::Step{now, now};
+    });
+    auto const net = Net<>::trace_and_build(*h);
+    auto const text = [&](LoDTensor<float> const& batch) {
+        feed(scope, "x", batch.share());
+        try {
+            net.run(scope);
+        } catch (Error const& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    Tensor<float> const two{{1, 2}, {3, 4}};
+    CHECK(text({two, Lod{{0, 2}}}).empty());
+    CHECK(text(two.share()) == "rnn(x): x.lod().levels() is 0, expected 1");
+    CHECK(text({two, Lod{{0, 1}, {0, 2}}}) == "rnn(x): x.lod().levels() is 2, expected 1");
+    CHECK(text({Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}}}).empty());  // only empty sequences
+    CHECK((h->value().get<LoDTensor<float>>() == LoDTensor<float>(Tensor<float>::from_shape({0, 2}), Lod{{0, 0, 0}})));
+    CHECK(text({two, Lod{{0, 0, 2}}}).empty());
+}
+
+TEST_CASE("an id outside the table in the middle of a step is named", "[rnn]") {
+    Scope scope;
+    ScopeGuard const guard(scope);
+    auto const table = layer::parameter<float>({7, 2}, {-1, 1}, "table");
+    auto const h = layer::rnn(layer::data<std::int64_t>("ids", {UNK}, 1), 2, [&](auto id, auto before) {
+        auto const now = layer::add(layer::embedding(id, table), before);
+        return layer::Step{now, now};
+    });
+    table->initialize(table->value(), 1);
+    auto const net = Net<>::trace_and_build(*h);
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 7, 2}, Lod{{0, 3}}));
+    CHECK_THROWS_AS(net.run(scope), IndexError);
+    CHECK_THROWS_WITH(net.run(scope), "rnn(ids, table): lookup_table(table, x): ids[1] = 7 is not in [0, 7)");
+    feed(scope, "ids", LoDTensor<std::int64_t>({1, 6, 2}, Lod{{0, 3}}));
+    net.run(scope);
+}
 
 TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reversed", "[rnn]") {
     auto const run = [](bool reverse, LoDTensor<double> const& batch) {
@@ -59,30 +227,16 @@ TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reve
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
 }
 
-TEST_CASE("several memories, some with a boot state: an LSTM whose states are two", "[rnn]") {
+TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
     Scope scope;
     ScopeGuard const guard(scope);
-    auto const c_0 = layer::fc(fed("z", LoDTensor<double>(values({5, 2}, 3))), {.output_size = 3});
-    auto const run = layer::rnn_with_last(
-        fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {{.size = 3}, {.like = c_0}}, [](auto x_t, auto before) {
-            auto const gates = layer::fc(x_t, {.output_size = 12});
-            auto const w = layer::parameter<double>({3, 12}, {-1, 1});
-            auto const b = layer::parameter<double>({12}, {-1, 1});
-            auto const& made =
-                default_scope().new_op<lstm_unit_op, Cpu, double, double, double, double, double>({&*gates, &*before[0], &*before[1], &*w, &*b}).outputs;
-            layer::Var<double> const h(*made[0]), c(*made[1]);
-            return layer::Step{h, {h, c}};
-        });
-    REQUIRE(run.last.size() == 2);
-    check_gradients(layer::add(layer::mse(run.output, fed("y", LoDTensor<double>(values({13, 3}, 2)))),
-                               layer::add(layer::mse(run.last[0], fed("y_h", LoDTensor<double>(values({5, 3}, 4)))), layer::mse(run.last[1], fed("y_c", LoDTensor<double>(values({5, 3}, 5)))))));
-    Net<>::trace_and_build(std::array{&*run.last[1], &*c_0}).run(scope);
-    CHECK(Tensor<double>(result(run.last[1]).value().slice(0, 1)) == Tensor<double>(result(c_0).value().slice(0, 1)));  // of the empty sequence
-
-    auto const too_few = [&] {
-        return layer::rnn(layer::data<double>("w", {UNK, 2}, 1), {{.size = 2}, {.size = 2}}, [](auto x_t, auto) { return layer::Step{x_t, x_t}; });
-    };
-    CHECK_THROWS_WITH(too_few(), "layer::rnn: the number of states after a step is 1, expected 2");
+    auto const h = layer::rnn_with_last(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), 3, gru(3));
+    CHECK((h.output->spec().lod_level == 2 && h.last->spec().lod_level == 1));
+    auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
+    initialize(net, 3);
+    net.run(scope);
+    CHECK(result(h.output).lod() == two_levels);
+    CHECK(result(h.last).lod() == two_levels.slice_levels(0, 1));
 }
 
 TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
@@ -102,19 +256,6 @@ TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
     CHECK(result(inside.output) == result(outside.output));
     CHECK(result(inside.last) == result(outside.last));
     check_gradients(layer::mse(inside.output, fed("y", LoDTensor<double>(values({6, 3}, 2)))));
-    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level is 2, expected a level of x, which has 2");
-}
-
-TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const h = layer::rnn_with_last(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), 3, gru(3));
-    CHECK((h.output->spec().lod_level == 2 && h.last->spec().lod_level == 1));
-    auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
-    initialize(net, 3);
-    net.run(scope);
-    CHECK(result(h.output).lod() == two_levels);
-    CHECK(result(h.last).lod() == two_levels.slice_levels(0, 1));
 }
 
 TEST_CASE("a layer within the step of another, at both levels, and its gradients", "[rnn]") {
@@ -156,27 +297,6 @@ TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]
     std::vector<double> counts;
     for (std::size_t i = 0; i < 12; ++i) counts.push_back(result(h).value()(i, 1));
     CHECK((counts == std::vector<double>{1, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4}));
-}
-
-TEST_CASE("what the next step does not need runs once, after the loop, and its gradient before that of the loop", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 3}, 1), lod)), 4, [](auto x_t, auto before) {
-        auto const now = layer::gru_unit(x_t, before, {.size = 4});
-        return layer::Step{layer::tanh(layer::fc(now, {.output_size = 2})), now};
-    });
-    check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
-    auto const& net = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get())->net;
-    auto const names = [](std::vector<rowan::detail::StepOp> const& ops) {
-        std::string text;
-        for (auto const& op : ops) text.append(op.op->kernel->name).append(" ");
-        return text;
-    };
-    CHECK(names(net.forward.before) == "fc ");
-    CHECK(names(net.forward.each) == "gru_unit ");
-    CHECK(names(net.forward.after) == "fc tanh ");
-    CHECK(names(net.backward.before) == "tanh_grad mul_nt mul_tn sum_rows ");
-    CHECK(names(net.backward.each) == "sum gru_unit_grad ");
 }
 
 TEST_CASE("a whole that each step makes of its state has a gradient of each step", "[rnn]") {
@@ -344,26 +464,4 @@ TEST_CASE("a step, or a part of a batch, whose inner sequences are all empty", "
     check(Lod::from_lengths({std::vector<std::int64_t>(64, 1), words}), 64);
 }
 
-TEST_CASE("memories are checked when the layer is made, and a layer that is refused leaves nothing behind", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = layer::data<double>("x", {UNK, 2}, 1);
-    CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{}, gru(2)), "layer::rnn: memory.size is 0, expected 1 or more");
-    CHECK_THROWS_WITH(layer::rnn(x, -1, gru(2)), "layer::rnn: memory.size is -1, expected 1 or more");
-    auto const ids = layer::data<std::int64_t>("ids", {UNK, 2});
-    CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{.like = ids}, gru(2)), "layer::rnn: memory.like is LoDTensor<i64>, expected LoDTensor<f64>");
-    auto const boot = layer::data<double>("boot", {UNK, 2});
-    CHECK_THROWS_AS(layer::rnn(x, layer::Memory{.size = 2, .like = boot}, gru(2)), ValueError);
-    auto const w = layer::parameter<double>({2, 3}, {-1, 1}, "w");
-    auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
-    CHECK_THROWS_AS(layer::rnn(x, 2, [&](auto x_t, auto) {
-        auto const wide = layer::apply<fc_op>({}, x_t, w, b);
-        return layer::Step{wide, wide};
-    }), ShapeError);
-    CHECK(w->readers().empty());
-    CHECK_THROWS_WITH(layer::gru_unit(boot, boot, {}), "the size of a cell is 0, expected 1 or more");
-    CHECK_THROWS_AS(layer::parameter<double>({UNK, 3}, {-1, 1}, "v"), ShapeError);
-    CHECK_NOTHROW(layer::parameter<double>({2, 3}, {-1, 1}, "v"));
-}
-
-}  // namespace test_rnn_forms
+}  // namespace test_rnn
