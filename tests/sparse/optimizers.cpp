@@ -1,16 +1,16 @@
-// tests/sparse/bad_values.cpp: numbers that no computation can use: NaN and infinite options, decays outside [0, 1), threads below 0.
+// tests/sparse/optimizers.cpp: what all optimizers refuse: NaN and infinite options, decays outside [0, 1), tensors that do not fit or share memory.
 #include "optimizers.hpp"
 #include "refused.hpp"
 
 #include <functional>
 #include <limits>
 
-namespace test_bad_values {
+namespace test_optimizers {
 
 namespace {
 
-using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::ValueError;
-using test::refused, test::States;
+using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::ValueError;
+using test::refusal, test::refused, test::States;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -148,52 +148,111 @@ TEST_CASE("ftrl refuses options that are not finite, a learning rate of 0 and a 
     check_options("lr_power", &rowan::FtrlOptions::lr_power, {not_a_number, infinity, -1.01, 0.01}, {-1, -0.75, -0.5, 0}, call);
 }
 
-TEST_CASE("from_dense refuses a threshold that is negative or not finite", "[bad_input]") {
-    check_option("threshold", {not_a_number, infinity, -infinity, -0.1}, {0, 2.5, 1e300},
-                 [](Cpu exec, Step& x, double value) { from_dense(exec, x.dense, value); });
-    Tensor<std::int64_t> const numbers{{0}, {std::numeric_limits<std::int64_t>::max()}, {std::numeric_limits<std::int64_t>::min()}};
-    CHECK(rowan::from_dense(numbers, 1e18).rows().size() == 2);
-    CHECK(rowan::from_dense(numbers, 1e300).rows().empty());  // larger than any integer
-    CHECK(rowan::from_dense(numbers, 0x1p63).rows().empty());
-}
-
-TEST_CASE("a number of threads below 0 is refused by every function, whatever the sizes", "[bad_input]") {
-    Step x;
-    auto out = x.grad;
-    std::vector<std::function<void(Cpu)>> calls{
-        [&](Cpu e) { gather(e, x.dense, {0}); },
-        [&](Cpu e) { gather_into(e, x.dense, {0, 1, 2}, x.param); },
-        [&](Cpu e) { lookup_table_grad(e, {0, 1, 2}, x.dense, 3); },
-        [&](Cpu e) { scatter_add(e, x.param, x.grad); },
-        [&](Cpu e) { scatter_add(e, x.param, {0, 1, 2}, x.dense); },
-        [&](Cpu e) { rowan::RowPlan<>(e, {}, 3); },
-        [&](Cpu e) { merge(e, x.grad); },
-        [&](Cpu e) { merge_into(e, x.plan, x.grad.value(), out); },
-        [&](Cpu e) { add(e, x.grad, x.grad); },
-        [&](Cpu e) { add(e, x.grad, x.dense); },
-        [&](Cpu e) { scale(e, x.grad, 2); },
-        [&](Cpu e) { to_dense(e, x.grad); },
-        [&](Cpu e) { from_dense(e, x.dense); },
-        [&](Cpu e) { retain(e, x.grad, {}); },
-        [&](Cpu e) { split(e, x.grad, {3}); },
-        [&](Cpu e) { squared_norm(e, x.grad); },
-        [&](Cpu e) { update_rows(e, x.grad, [](auto, auto) {}, x.param); },
-        [&](Cpu e) { rowan::parallel_for(e, 0, 1, [](std::size_t, std::size_t) {}); },
-    };
+TEST_CASE("every optimizer refuses param, state and gradient that do not match", "[bad_input]") {
+    auto const g = SelectedRows<float>(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    RowPlan<> const plan(g.rows(), 4);
+    auto const dense = rowan::to_dense(g);
     for (auto const& optimizer : test::optimizers()) {
-        States& s = optimizer.state_per_row ? x.per_row_states : x.state;
-        calls.push_back([&x, &s, optimizer](Cpu e) { optimizer.sparse(e, x.param, s, x.grad); });
-        calls.push_back([&x, &s, optimizer](Cpu e) { optimizer.dense(e, x.param, s, x.dense); });
-        calls.push_back([&x, &s, optimizer](Cpu e) { optimizer.planned(e, x.plan, x.param, s, x.grad.value()); });
-    }
-    for (std::size_t i = 0; i < calls.size(); ++i) {
-        CAPTURE(i);
-        for (int const threads : {-1, std::numeric_limits<int>::min()}) {
-            auto const error = refused<ValueError>([&](Cpu) { calls[i](Cpu{threads}); }, x.param, x.state[0], x.state[1], x.per_row, x.grad, out);
-            CHECK(error.field() == "threads");
+        CAPTURE(optimizer.name);
+        auto const refuse = [&](Tensor<float> param, States s, std::string const& text) {
+            CHECK(refusal<ShapeError>([&](Cpu e) { optimizer.sparse(e, param, s, g); }, param, s[0], s[1], s[2]) == text);
+            CHECK(refusal<ShapeError>([&](Cpu e) { optimizer.dense(e, param, s, dense); }, param, s[0], s[1], s[2]) == text);
+            CHECK(refusal<ShapeError>([&](Cpu e) { optimizer.planned(e, plan, param, s, g.value()); }, param, s[0], s[1], s[2]) == text);
+        };
+        for (auto const& [shape, text] : {std::pair<Tensor<float>::shape_type, char const*>{{3, 2}, "param.shape(0) is 3, expected 4"},
+                                          {{5, 2}, "param.shape(0) is 5, expected 4"},
+                                          {{4, 3}, "param.shape() is [4, 3], expected [4, 2]"},
+                                          {{4}, "param.shape() is [4], expected [4, 2]"},
+                                          {{4, 2, 1}, "param.shape() is [4, 2, 1], expected [4, 2]"}}) {
+            auto const param = test::ramp<float>(shape);
+            refuse(param, test::states_for(optimizer, param), text);
         }
-        CHECK_NOTHROW(calls[i](Cpu{3}));
+        auto param = test::ramp<float>({4, 2});
+        for (std::size_t k = 0; k < optimizer.state.size(); ++k) {
+            auto s = test::states_for(optimizer, param);
+            s[k] = test::ramp<float>({4, 1});
+            refuse(param, s, optimizer.state_per_row ? "moment rank is 2, expected 1: one number per row"
+                                                     : optimizer.state[k] + ".shape() is [4, 1], expected [4, 2], the shape of param");
+            s[k] = test::ramp<float>({3});
+            refuse(param, s, optimizer.state_per_row ? "moment.shape(0) is 3, expected 4"
+                                                     : optimizer.state[k] + ".shape() is [3], expected [4, 2], the shape of param");
+        }
+        auto s = test::states_for(optimizer, param);
+        CHECK(refusal<ShapeError>([&](Cpu e) { optimizer.planned(e, plan, param, s, test::ramp<float>({2, 2})); }, param, s[0]) ==
+              "value.shape(0) is 2, expected 3, the number of rows");
+        CHECK(refusal<ShapeError>([&](Cpu e) { optimizer.dense(e, param, s, Tensor<float>::full({}, 1)); }, param, s[0]) ==
+              "grad rank is 0, expected at least 1");
+        CHECK_NOTHROW(optimizer.sparse(Cpu{}, param, s, g));
+        CHECK_NOTHROW(optimizer.dense(Cpu{}, param, s, dense));
+        CHECK_NOTHROW(optimizer.planned(Cpu{}, plan, param, s, g.value()));
     }
 }
 
-}  // namespace test_bad_values
+TEST_CASE("a table that shares memory with its gradient or state is refused", "[bad_input]") {
+    auto table = test::ramp<float>({6, 2});
+    SelectedRows<float> const g(6, {4, 5}, table.slice(0, 2));
+    rowan::RowPlan<> const plan(g);
+    auto const beside = test::ramp<float>({6, 2});
+    SelectedRows<float> const apart(6, {4, 5}, beside.slice(0, 2));
+    CHECK(refusal<rowan::Error>([&](Cpu e) { scatter_add(e, table, g); }, table) == "dst shares memory with the gradient's value");
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { sgd(e, table, g, 0.5); },
+             [&](Cpu e) { sgd(e, plan, table, g.value(), 0.5); },
+             [&](Cpu e) { auto m = beside; adagrad(e, table, m, g); },
+             [&](Cpu e) { auto m = beside; adagrad(e, plan, table, m, g.value()); },
+             [&](Cpu e) { auto m = beside, v = beside; adam(e, table, m, v, g, {.step = 1}); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, table) == "param shares memory with the gradient's value");
+    }
+    auto const same = table.share();
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto m = same.share(); adagrad(e, table, m, apart); }, table) == "param shares memory with state 0");
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto m = same.share(); adagrad(e, table, m, beside); }, table) == "param shares memory with state 0");
+    auto m = beside, v = m.share();
+    CHECK(refusal<rowan::Error>([&](Cpu e) { adam(e, table, m, v, apart, {.step = 1}); }, table) == "state 0 shares memory with state 1");
+    sgd(table, same, 0.5);  // dense: element by element, each read before it is written
+    CHECK(table(5, 1) == 1.375F / 2);
+}
+
+TEST_CASE("a table that lies over other elements of its dense gradient is refused", "[bad_input]") {
+    std::size_t const n = 1U << 18;  // enough for several threads
+    auto base = test::ramp<float>({n + 1, 1});
+    auto lower = base.slice(0, n), upper = base.slice(1, n + 1);
+    auto const apart = test::ramp<float>({n, 1});
+    auto moments = Tensor<float>::zeros({n + 1});
+    auto rows = moments.slice(0, n);
+    auto const copy = [](auto g, auto p, auto&&...) { p[0] = g[0]; };
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { sgd(e, upper, lower, 1); },
+             [&](Cpu e) { sgd(e, lower, upper, 1); },
+             [&](Cpu e) { auto m = apart; adagrad(e, upper, m, lower); },
+             [&](Cpu e) { update_rows(e, lower, copy, upper); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, base) == "param shares memory with other elements of grad");
+    }
+    for (auto const& call : std::vector<std::function<void(Cpu)>>{
+             [&](Cpu e) { auto p = apart; adagrad(e, p, upper, lower); },
+             [&](Cpu e) { auto p = apart; momentum(e, p, lower, upper); },
+             [&](Cpu e) { auto p = apart; update_rows(e, lower, copy, p, upper); },
+             [&](Cpu e) { auto p = apart; rowwise_adagrad(e, p, rows, moments.slice(1, n + 1).reshaped({n, 1})); },
+         }) {
+        CHECK(refusal<rowan::Error>(call, base, moments) == "state 0 shares memory with other elements of grad");
+    }
+    CHECK(refusal<rowan::Error>([&](Cpu e) { auto p = apart, m = apart; adam(e, p, m, upper, lower, {.step = 1}); }, base) ==
+          "state 1 shares memory with other elements of grad");
+
+    for (int const threads : {1, 2, 8}) {  // the very same elements, and others of the same block
+        auto param = test::ramp<float>({n + 1, 1}), same = param.share();
+        sgd(Cpu{threads}, param, same, 0.5);
+        CHECK(param == Tensor<float>(test::ramp<float>({n + 1, 1}) / 2));
+        auto block = test::ramp<float>({2 * n, 1}), half = block.slice(n, 2 * n);
+        sgd(Cpu{threads}, half, block.slice(0, n), 1);
+        CHECK(block.slice(0, n) == apart);
+        CHECK(half == Tensor<float>::zeros({n, 1}));
+        auto p = apart, g = apart;
+        auto square = g.share();
+        adagrad(Cpu{threads}, p, square, g, {.learning_rate = 1, .epsilon = 1});
+        CHECK(square(63, 0) == 7.875F + 7.875F * 7.875F);
+    }
+}
+
+}  // namespace test_optimizers
