@@ -19,12 +19,10 @@
 
 namespace test {
 
-inline rowan::Tensor<double> values(rowan::Tensor<double>::shape_type const& shape, std::uint64_t seed) {
-    inputs::Random random(seed);
-    auto t = rowan::Tensor<double>::from_shape(shape);
-    for (double& x : t) x = static_cast<double>(random.below(2'000'001) - 1'000'000) / 1'000'003;
-    return t;
-}
+/// A scope that is this thread's default one as long as it lives.
+struct DefaultScope : rowan::Scope {
+    rowan::ScopeGuard guard{*this};
+};
 
 template <class V>
 rowan::Value value(V v) {

@@ -41,8 +41,7 @@ LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value()
 }  // namespace
 
 TEST_CASE("a recurrent layer is the loop over each sequence alone", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     auto const run = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
         auto const now = layer::tanh(layer::add(layer::fc(x_t, {.output_size = 3}), layer::fc(before, {.output_size = 3})));
@@ -77,8 +76,7 @@ TEST_CASE("a recurrent layer is the loop over each sequence alone", "[rnn]") {
 
 TEST_CASE("every gradient of a recurrent layer is that of central differences", "[rnn]") {
     for (bool const last : {false, true}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});  // so that x has a gradient, too
         auto const run = layer::rnn_with_last(x, 4, [](auto x_t, auto before) {
             auto const now = layer::gru_unit(x_t, before, {.size = 4});
@@ -91,39 +89,8 @@ TEST_CASE("every gradient of a recurrent layer is that of central differences", 
     }
 }
 
-TEST_CASE("a table looked up within the step has a row-sparse gradient", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
-    auto const table = layer::parameter<double>({7, 2}, {-1, 1}, "table");
-    auto const h = layer::rnn<double>(ids, 3, [&](auto id, auto before) {
-        auto const now = layer::gru_unit(layer::embedding(id, table), before, {.size = 3});
-        return layer::Step{now, now};
-    });
-    feed(scope, "ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 5, 6, 1, 1, 0, 2, 3, 3, 6}, lod));
-    auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", LoDTensor<double>(values({13, 3}, 2)));
-    check_gradients(layer::mse(h, y), "table");
-}
-
-TEST_CASE("a boot state gets its gradient, and follows the order of the sequences", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const boot = layer::fc(layer::data<double>("z", {UNK, 2}), {.output_size = 3});
-    auto const h = layer::rnn_with_last(layer::data<double>("x", {UNK, 3}, 1), layer::Memory{.like = boot}, [](auto x_t, auto before) {
-        auto const now = layer::tanh(layer::add(x_t, layer::fc(before, {.output_size = 3})));
-        return layer::Step{now, now};
-    });
-    feed(scope, "x", LoDTensor<double>(values({13, 3}, 1), lod));
-    feed(scope, "z", LoDTensor<double>(values({5, 2}, 3)));
-    auto const y = layer::data<double>("y", {UNK, 3});
-    feed(scope, "y", LoDTensor<double>(values({5, 3}, 2)));
-    check_gradients(layer::mse(h.last, y));
-}
-
 TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const table = layer::parameter<double>({4, 3}, {-1, 1}, "table");
     auto const ids = layer::data<std::int64_t>("ids", {UNK});
     auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});
@@ -142,8 +109,7 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rn
 }
 
 TEST_CASE("what the next step does not need runs once, after the loop, and its gradient before that of the loop", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 3}, 1), lod)), 4, [](auto x_t, auto before) {
         auto const now = layer::gru_unit(x_t, before, {.size = 4});
         return layer::Step{layer::tanh(layer::fc(now, {.output_size = 2})), now};
@@ -164,8 +130,7 @@ TEST_CASE("what the next step does not need runs once, after the loop, and its g
 }
 
 TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on with the next batch", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const h = layer::rnn(layer::data<float>("x", {UNK, 2}, 1), 2, [](auto x_t, auto before) {
         auto const now = layer::tanh(layer::add(x_t, before));
         return layer::Step{now, now};
@@ -190,8 +155,7 @@ TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on wi
 }
 
 TEST_CASE("an id outside the table in the middle of a step is named", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const table = layer::parameter<float>({7, 2}, {-1, 1}, "table");
     auto const h = layer::rnn(layer::data<std::int64_t>("ids", {UNK}, 1), 2, [&](auto id, auto before) {
         auto const now = layer::add(layer::embedding(id, table), before);
@@ -208,8 +172,7 @@ TEST_CASE("an id outside the table in the middle of a step is named", "[rnn]") {
 
 TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reversed", "[rnn]") {
     auto const run = [](bool reverse, LoDTensor<double> const& batch) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const h = layer::rnn_with_last(fed("x", batch.share()), 3, gru(3), {.reverse = reverse});
         auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
         initialize(net, 5);
@@ -221,15 +184,13 @@ TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reve
     CHECK(backwards.first == sequence_reverse(forwards.first));
     CHECK(backwards.second == forwards.second);
 
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const h = layer::rnn(layer::fc(fed("x", x.share()), {.output_size = 2}), 3, gru(3), {.reverse = true});
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
 }
 
 TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const h = layer::rnn_with_last(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), 3, gru(3));
     CHECK((h.output->spec().lod_level == 2 && h.last->spec().lod_level == 1));
     auto const net = Net<>::trace_and_build(std::array{&*h.output, &*h.last});
@@ -240,8 +201,7 @@ TEST_CASE("the last level is walked through below the others, which stay", "[rnn
 }
 
 TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::fc(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), {.output_size = 2});
     auto const inside = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
         REQUIRE(x_t->spec().lod_level == 1);
@@ -260,8 +220,7 @@ TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
 
 TEST_CASE("a layer within the step of another, at both levels, and its gradients", "[rnn]") {
     for (bool const reverse : {false, true}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
         auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
         auto const h = layer::rnn_with_last<double>(ids, 3, [&](auto sentence, auto before) {
@@ -278,8 +237,7 @@ TEST_CASE("a layer within the step of another, at both levels, and its gradients
 }
 
 TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     LoDTensor<double> batch(values({12, 2}, 1), two_levels);
     batch.value().fill(1);
     auto const x = fed("x", std::move(batch));
@@ -300,8 +258,7 @@ TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]
 }
 
 TEST_CASE("a whole that each step makes of its state has a gradient of each step", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
     auto const h = layer::rnn(layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 3}), 3, [&](auto x_t, auto before) {
         auto const of_state = layer::apply<sum_rows_op>({}, before), of_input = layer::apply<sum_rows_op>({}, x_t);
@@ -317,8 +274,7 @@ TEST_CASE("many sequences are walked through in parts: exactly what each gives a
     for (std::size_t s = 0; s < 70; ++s) lengths[s] = random.below(9);
     Lod const many = Lod::from_lengths({lengths});
     LoDTensor<double> const x(values({static_cast<std::size_t>(many.rows()), 2}, 1), many);
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const data = fed("x", x.share());
     auto const boot = fed("boot", LoDTensor<double>(values({100, 3}, 4)));
     auto const h = layer::rnn_with_last(data, layer::Memory{.like = boot}, gru(3), {.reverse = true});
@@ -348,11 +304,10 @@ TEST_CASE("many sequences are walked through in parts: exactly what each gives a
     }
 }
 
-TEST_CASE("gradients of a batch in parts are those of central differences", "[rnn]") {
+TEST_CASE("gradients of a batch in parts are those of central differences, row-sparse for a table that steps look up", "[rnn]") {
     std::vector<std::int64_t> lengths(130, 0);
     for (std::size_t s = 0; s < 3; ++s) lengths[40 * s] = static_cast<std::int64_t>(2 + s);  // of 4 parts one has nothing to do
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 1, 0, 2, 3, 3, 1}, Lod::from_lengths({lengths})));
     auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");
     auto const h = layer::rnn_with_last<double>(ids, layer::Memory{.like = layer::fc(fed("z", LoDTensor<double>(values({130, 2}, 3))), {.output_size = 2})}, [&](auto id, auto before) {
@@ -363,8 +318,7 @@ TEST_CASE("gradients of a batch in parts are those of central differences", "[rn
 }
 
 TEST_CASE("an error in one part is the first one's, for any number of threads", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     std::vector<std::int64_t> words(128, 1);
     words[37] = 9;
     words[90] = -1;
@@ -383,8 +337,7 @@ TEST_CASE("an error in one part is the first one's, for any number of threads", 
 
 TEST_CASE("a gradient need not bring the levels of the results", "[rnn]") {
     for (bool const first : {false, true}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const x = layer::fc(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), {.output_size = 2});
         auto const h = layer::rnn(x, 2, [](auto sentence, auto before) {
             auto const words = layer::rnn_with_last(sentence, layer::Memory{.like = before}, gru(2));
@@ -396,8 +349,7 @@ TEST_CASE("a gradient need not bring the levels of the results", "[rnn]") {
 }
 
 TEST_CASE("two costs of one layer have gradients of their own", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), 3, gru(3));
     auto const a = layer::mse(h, fed("a", LoDTensor<double>(values({13, 3}, 2)))), b = layer::mse(h, fed("b", LoDTensor<double>(values({13, 3}, 3))));
     auto const of_a = append_backward<double>(*a), of_b = append_backward<double>(*b);
@@ -417,8 +369,7 @@ TEST_CASE("two costs of one layer have gradients of their own", "[rnn]") {
 
 TEST_CASE("an operator that sees all sequences of a step sees them in large batches, too", "[rnn]") {
     for (std::size_t const n : {63u, 64u, 200u}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         Lod const one = Lod::from_lengths({std::vector<std::int64_t>(n, 1)});
         auto const x = fed("x", LoDTensor<double>(Tensor<double>::full({n, 1}, 1.0), one));
         auto const h = layer::rnn(x, 1, [](auto x_t, auto before) {
@@ -431,8 +382,7 @@ TEST_CASE("an operator that sees all sequences of a step sees them in large batc
 }
 
 TEST_CASE("what only the result needs, of a whole that each step makes, is made in each step", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const w = layer::parameter<double>({2, 2}, {-1, 1}, "w");
     auto const x = layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 2});
     auto const h = layer::rnn(x, 2, [&](auto x_t, auto before) {
@@ -443,8 +393,7 @@ TEST_CASE("what only the result needs, of a whole that each step makes, is made 
 
 TEST_CASE("a step, or a part of a batch, whose inner sequences are all empty", "[rnn]") {
     auto const check = [](Lod const& texts, std::size_t n) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const words = static_cast<std::size_t>(texts.rows());
         auto ids = Tensor<std::int64_t>::from_shape({words});
         for (std::size_t i = 0; i < words; ++i) ids.data()[i] = static_cast<std::int64_t>(i % 4);

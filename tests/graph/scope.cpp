@@ -53,11 +53,6 @@ TEST_CASE("the default scope is the thread's own, or a guard's", "[graph]") {
         CHECK(&default_scope() == &inner);
     }
     CHECK(&default_scope() == &own);
-    Scope& child = mine.new_scope();
-    Variable& v = mine.new_var("v", tensor_spec<float>({1}));
-    CHECK(child.find("v") == &v);
-    CHECK(child.new_var("v", tensor_spec<float>({2})).spec().dims[0] == 2);  // hides the outer one
-    CHECK(child.parent() == &mine);
 }
 
 TEST_CASE("a name stands once in a scope, and hides that of the scope around it", "[graph]") {

@@ -122,16 +122,11 @@ TEST_CASE("what needs a tensor refuses anything else", "[graph]") {
     Value number = value(7);
     std::array const values{&number};
     std::function<void(Value&)> const uses[] = {
-        [](Value& v) { v.rows(); },
-        [](Value& v) { v.lod(); },
-        [](Value& v) { v.count(); },
-        [](Value& v) { v.with_lod({}); },
-        [](Value& v) { v.slice(0, 0); },
-        [&](Value& v) { v.gather(&device, {}); },
-        [&](Value&) { Value::concat(&device, values); },
-        [&](Value&) { Value::scatter(&device, values, {}); },
-        [](Value& v) { v.elements(); },
-        [](Value& v) { v.on_host(); },
+        [](Value& v) { v.rows(); },         [](Value& v) { v.lod(); },
+        [](Value& v) { v.count(); },        [](Value& v) { v.with_lod({}); },
+        [](Value& v) { v.slice(0, 0); },    [&](Value& v) { v.gather(&device, {}); },
+        [](Value& v) { v.elements(); },     [&](Value&) { Value::concat(&device, values); },
+        [](Value& v) { v.on_host(); },      [&](Value&) { Value::scatter(&device, values, {}); },
         [](Value& v) { v.write([](auto) {}); },
     };
     for (auto const& use : uses) CHECK_THROWS_WITH(use(number), "the value is of a type of the user's, expected a LoDTensor");

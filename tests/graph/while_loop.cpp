@@ -38,8 +38,7 @@ Tensor<double> value(Number const& v) {
 }  // namespace
 
 TEST_CASE("the state of a loop without iterations is the first one", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = parameter({1}, 5);
     auto const y = layer::while_loop(
         x, [](auto const& v) { return layer::greater(v, 1e9); }, [](auto const& v) { return layer::scale(v, 2); });
@@ -47,8 +46,7 @@ TEST_CASE("the state of a loop without iterations is the first one", "[while_loo
 }
 
 TEST_CASE("gradients through a loop are those of finite differences", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const w = parameter({3, 3}, 1), b = parameter({3}, 2), first = parameter({2, 3}, 3);
     SECTION("of what is read in every iteration, and of the first state") {
         auto const [i, y] = layer::while_loop(
@@ -89,8 +87,7 @@ TEST_CASE("gradients through a loop are those of finite differences", "[while_lo
 }
 
 TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const table = parameter({7, 2}, 1, "table"), start = parameter({1, 2}, 2);
     auto const [i, y] = layer::while_loop(
         std::tuple(counter(), start), [](auto const& k, auto const&) { return layer::less(k, 3); },
@@ -101,8 +98,7 @@ TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse"
 }
 
 TEST_CASE("a loop over an array gives what the same layers in a row give, and the same gradients", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = parameter({5, 2, 3}, 1), w = parameter({3, 3}, 2), b = parameter({3}, 3), boot = parameter({2, 3}, 4);
     auto const cell = [&](auto const& x_t, auto const& h) {
         return layer::tanh(layer::add(x_t, layer::apply<fc_op>({}, h, w, b)));
@@ -128,8 +124,7 @@ TEST_CASE("a loop over an array gives what the same layers in a row give, and th
 }
 
 TEST_CASE("without a gradient a loop keeps one iteration's values and writes arrays in place", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const [i, out] = layer::while_loop(
         std::tuple(counter(), layer::create_array<std::int64_t>({1})), [](auto const& k, auto const&) { return layer::less(k, 2000); },
         [](auto const& k, auto const& a) { return std::tuple(layer::scale(k, 1, 1), layer::array_write(a, k, k)); });
@@ -139,8 +134,7 @@ TEST_CASE("without a gradient a loop keeps one iteration's values and writes arr
 }
 
 TEST_CASE("condition and states may be variables from outside", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = parameter({2}, 1), y = parameter({2}, 2);
     auto const never = layer::any(layer::greater(x, 1e9)), always = layer::any(layer::less(x, 1e9));
     auto const same = layer::while_loop(x, [&](auto const&) { return never; }, [&](auto const&) { return y; });
@@ -154,8 +148,7 @@ TEST_CASE("condition and states may be variables from outside", "[while_loop]") 
 }
 
 TEST_CASE("a recurrent layer within a loop has the gradients of finite differences", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::sequence_expand(parameter({2, 3}, 1), fed("lengths", LoDTensor<double>::from_nested({{1, 2}, {3, 4, 5}})));
     auto const w = parameter({3, 3}, 2), b = parameter({3}, 3);
     auto const [i, y] = layer::while_loop(
@@ -171,8 +164,7 @@ TEST_CASE("a recurrent layer within a loop has the gradients of finite differenc
 }
 
 TEST_CASE("states with fractions of two element types have no gradient together", "[while_loop]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<float>("x", {1});
     auto const [a, b] = layer::while_loop(
         std::tuple(x, parameter({1}, 1)), [](auto const& v, auto const&) { return layer::less(v, 3); },

@@ -24,8 +24,7 @@ layer::Var<std::int64_t> at(double k) { return layer::full<std::int64_t>({1}, k)
 }  // namespace
 
 TEST_CASE("what is read twice, not at all, or written again has the right gradient", "[array]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = parameter({3, 2}, 1);
     auto const steps = layer::unstack(x);
     auto const first = layer::array_read(steps, at(0)), last = layer::array_read(steps, at(2));
@@ -35,8 +34,7 @@ TEST_CASE("what is read twice, not at all, or written again has the right gradie
 }
 
 TEST_CASE("an array without slots has the shape that it is declared with", "[array]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
     Feeds const none{{"x", Tensor<double>::from_shape({0, 2})}};
@@ -45,8 +43,7 @@ TEST_CASE("an array without slots has the shape that it is declared with", "[arr
 }
 
 TEST_CASE("slots that are not there, or of another shape, are refused", "[array]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     Feeds const feeds{{"x", Tensor<double>{{1, 2}}}};
     auto const steps = layer::unstack(x);

@@ -28,8 +28,7 @@ LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value()
 }  // namespace
 
 TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = fed("x", LoDTensor<double>(values({13, 2}, 1), lod));
     auto const mapped = layer::map_fn(x, [](auto row) { return layer::tanh(row); });
     auto const plain = layer::tanh(x);
@@ -40,8 +39,7 @@ TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
 }
 
 TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and weights", "[map_fn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
     auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
     auto const mapped = layer::map_fn(
@@ -54,8 +52,7 @@ TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and
 }
 
 TEST_CASE("map_fn over an array maps every slot", "[map_fn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = parameter({4, 2}, 1);
     auto const squares = layer::map_fn(layer::unstack(x), [](auto const& v) { return layer::mul(v, v); });
     auto const out = layer::stack(squares);

@@ -33,8 +33,7 @@ auto gru(std::int64_t size) {
 }  // namespace
 
 TEST_CASE("a recurrent classifier learns what only the order of words tells", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const state = layer::rnn_with_last(layer::embedding(words, {.height = 4, .width = 8}), 16, [](auto x_t, auto before) {
         auto const now = layer::gru_unit(x_t, before, {.size = 16});
@@ -74,8 +73,7 @@ TEST_CASE("a recurrent classifier learns what only the order of words tells", "[
 }
 
 TEST_CASE("a step whose result is the same for all sequences is refused when the layer is made", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<float>("x", {UNK, 2}, 1);
     auto const make = [&] {
         return layer::rnn(x, layer::Memory{.size = 2}, [](auto x_t, auto before) {
@@ -87,8 +85,7 @@ TEST_CASE("a step whose result is the same for all sequences is refused when the
 }
 
 TEST_CASE("several memories, some with a boot state: an LSTM whose states are two", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const c_0 = layer::fc(fed("z", LoDTensor<double>(values({5, 2}, 3))), {.output_size = 3});
     auto const run = layer::rnn_with_last(
         fed("x", LoDTensor<double>(values({13, 2}, 1), Lod::from_lengths({{0, 1, 5, 5, 2}}))), {{.size = 3}, {.like = c_0}}, [](auto x_t, auto before) {
@@ -114,8 +111,7 @@ TEST_CASE("several memories, some with a boot state: an LSTM whose states are tw
 }
 
 TEST_CASE("memories are checked when the layer is made, and a layer that is refused leaves nothing behind", "[rnn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{}, gru(2)), "layer::rnn: memory.size is 0, expected 1 or more");
     CHECK_THROWS_WITH(layer::rnn(x, -1, gru(2)), "layer::rnn: memory.size is -1, expected 1 or more");

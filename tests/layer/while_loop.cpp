@@ -29,8 +29,7 @@ layer::Var<std::int64_t> counter() { return layer::full<std::int64_t>({1}, 0); }
 }  // namespace
 
 TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
         std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
@@ -47,8 +46,7 @@ TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
 }
 
 TEST_CASE("a parameter that is made in a loop is one for all iterations, and trains", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
         std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
@@ -66,8 +64,7 @@ TEST_CASE("a parameter that is made in a loop is one for all iterations, and tra
 }
 
 TEST_CASE("states that do not fit and loops without end are refused", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const always = [](auto const& v) { return layer::less_equal(layer::array_size(layer::unstack(v)), 100); };
     std::size_t const readers = x->readers().size();
