@@ -1,4 +1,4 @@
-// tests/sparse/optimizers.cpp: what all optimizers refuse: NaN and infinite options, decays outside [0, 1), tensors that do not fit or share memory.
+// tests/sparse/optimizers.cpp: options, tensors and memory that every optimizer refuses.
 #include "optimizers.hpp"
 #include "refused.hpp"
 
@@ -55,6 +55,16 @@ void check_options(char const* field, double Options::*option, std::vector<doubl
     check_option(field, bad, good, [&](Cpu exec, Step& x, double value) { call(exec, x, x.plan, with(value)); });
 }
 
+/// A step of that form, with these states.
+template <class F, class G, class Options, class... State>
+void step(F const& f, Cpu exec, Step& x, G const& grad, Options const& options, State&... state) {
+    if constexpr (std::is_same_v<G, RowPlan<>>) {
+        f(exec, grad, x.param, state..., x.grad.value(), options);
+    } else {
+        f(exec, x.param, state..., grad, options);
+    }
+}
+
 std::vector<double> const decays{not_a_number, infinity, -infinity, -1e-9, 1.0, 1.5};
 
 }  // namespace
@@ -68,14 +78,9 @@ TEST_CASE("sgd refuses a learning rate that is not finite", "[bad_input]") {
 }
 
 TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
-    auto const call = []<class G>(Cpu exec, Step& x, G const& grad, rowan::AdagradOptions options) {
-        if constexpr (std::is_same_v<G, rowan::RowPlan<>>) {
-            adagrad(exec, grad, x.param, x.state[0], x.grad.value(), options);
-            rowwise_adagrad(exec, grad, x.param, x.per_row, x.grad.value(), options);
-        } else {
-            adagrad(exec, x.param, x.state[0], grad, options);
-            rowwise_adagrad(exec, x.param, x.per_row, grad, options);
-        }
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdagradOptions const& options) {
+        step([](auto&&... a) { rowan::adagrad(a...); }, exec, x, grad, options, x.state[0]);
+        step([](auto&&... a) { rowan::rowwise_adagrad(a...); }, exec, x, grad, options, x.per_row);
     };
     check_options("learning_rate", &rowan::AdagradOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("epsilon", &rowan::AdagradOptions::epsilon, not_finite, {0, 1e-6}, call);
@@ -84,12 +89,8 @@ TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
 }
 
 TEST_CASE("momentum refuses options that are not finite", "[bad_input]") {
-    auto const call = []<class G>(Cpu exec, Step& x, G const& grad, rowan::MomentumOptions options) {
-        if constexpr (std::is_same_v<G, rowan::RowPlan<>>) {
-            momentum(exec, grad, x.param, x.state[0], x.grad.value(), options);
-        } else {
-            momentum(exec, x.param, x.state[0], grad, options);
-        }
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::MomentumOptions const& options) {
+        step([](auto&&... a) { rowan::momentum(a...); }, exec, x, grad, options, x.state[0]);
     };
     check_options("learning_rate", &rowan::MomentumOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("momentum", &rowan::MomentumOptions::momentum, not_finite, {0, 0.9}, call);
@@ -97,12 +98,8 @@ TEST_CASE("momentum refuses options that are not finite", "[bad_input]") {
 }
 
 TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a step before the first", "[bad_input]") {
-    auto const call = []<class G>(Cpu exec, Step& x, G const& grad, rowan::AdamOptions options) {
-        if constexpr (std::is_same_v<G, rowan::RowPlan<>>) {
-            adam(exec, grad, x.param, x.state[0], x.state[1], x.grad.value(), options);
-        } else {
-            adam(exec, x.param, x.state[0], x.state[1], grad, options);
-        }
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::AdamOptions const& options) {
+        step([](auto&&... a) { rowan::adam(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
     };
     check_options("learning_rate", &rowan::AdamOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("epsilon", &rowan::AdamOptions::epsilon, not_finite, {0, 1e-8}, call);
@@ -115,14 +112,9 @@ TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a
 }
 
 TEST_CASE("rmsprop refuses options that are not finite and a rho outside [0, 1)", "[bad_input]") {
-    auto const call = []<class G>(Cpu exec, Step& x, G const& grad, rowan::RmspropOptions options) {
-        if constexpr (std::is_same_v<G, rowan::RowPlan<>>) {
-            rmsprop(exec, grad, x.param, x.state[0], x.state[1], x.grad.value(), options);
-            rmsprop(exec, grad, x.param, x.state[0], x.state[1], x.state[2], x.grad.value(), options);
-        } else {
-            rmsprop(exec, x.param, x.state[0], x.state[1], grad, options);
-            rmsprop(exec, x.param, x.state[0], x.state[1], x.state[2], grad, options);
-        }
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::RmspropOptions const& options) {
+        step([](auto&&... a) { rowan::rmsprop(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
+        step([](auto&&... a) { rowan::rmsprop(a...); }, exec, x, grad, options, x.state[0], x.state[1], x.state[2]);
     };
     check_options("learning_rate", &rowan::RmspropOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("rho", &rowan::RmspropOptions::rho, decays, {0, 0.9}, call);
@@ -135,12 +127,8 @@ TEST_CASE("rmsprop refuses options that are not finite and a rho outside [0, 1)"
 }
 
 TEST_CASE("ftrl refuses options that are not finite, a learning rate of 0 and a power outside [-1, 0]", "[bad_input]") {
-    auto const call = []<class G>(Cpu exec, Step& x, G const& grad, rowan::FtrlOptions options) {
-        if constexpr (std::is_same_v<G, rowan::RowPlan<>>) {
-            ftrl(exec, grad, x.param, x.state[0], x.state[1], x.grad.value(), options);
-        } else {
-            ftrl(exec, x.param, x.state[0], x.state[1], grad, options);
-        }
+    auto const call = [](Cpu exec, Step& x, auto const& grad, rowan::FtrlOptions const& options) {
+        step([](auto&&... a) { rowan::ftrl(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
     };
     check_options("learning_rate", &rowan::FtrlOptions::learning_rate, {not_a_number, infinity, -infinity, 0}, {0.5}, call);
     check_options("l1", &rowan::FtrlOptions::l1, not_finite, {0, 0.5}, call);

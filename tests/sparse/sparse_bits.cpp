@@ -1,4 +1,4 @@
-// tests/sparse/sparse_bits.cpp: the bits themselves, written down: the same with every compiler, flag and instruction set.
+// tests/sparse/sparse_bits.cpp: bits, written down: the same with every compiler, flag and instruction set.
 #include <rowan/sparse.hpp>
 
 #include "catch.hpp"
