@@ -19,12 +19,10 @@
 
 namespace test {
 
-inline rowan::Tensor<double> values(rowan::Tensor<double>::shape_type const& shape, std::uint64_t seed) {
-    inputs::Random random(seed);
-    auto t = rowan::Tensor<double>::from_shape(shape);
-    for (double& x : t) x = static_cast<double>(random.below(2'000'001) - 1'000'000) / 1'000'003;
-    return t;
-}
+/// A scope that is this thread's default one as long as it lives.
+struct DefaultScope : rowan::Scope {
+    rowan::ScopeGuard guard{*this};
+};
 
 template <class V>
 rowan::Value value(V v) {
@@ -62,12 +60,12 @@ inline rowan::Tensor<double> dense(rowan::Value const& v) {
 }
 
 /// Compares the gradient of every parameter with central differences of cost; gives those gradients.
-inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double> const& cost) {
+inline std::vector<rowan::ParameterGradient> check_net(rowan::Variable& cost) {
     using namespace rowan;
-    Scope& scope = cost->scope();
-    auto const forward = Net<>::trace_and_build(*cost);
-    auto const gradients = append_backward<double>(*cost);
-    std::vector<Variable*> outputs{&*cost};
+    Scope& scope = cost.scope();
+    auto const forward = Net<>::trace_and_build(cost);
+    auto const gradients = append_backward<double>(cost);
+    std::vector<Variable*> outputs{&cost};
     std::uint64_t seed = 0;
     for (auto const& g : gradients) {
         outputs.push_back(g.gradient);
@@ -84,7 +82,7 @@ inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double>
             auto const loss = [&](double x) {
                 w.data()[k] = x;
                 forward.run(scope);
-                return cost->value().get<LoDTensor<double>>().value()(0);
+                return cost.value().get<LoDTensor<double>>().value()(0);
             };
             double const numeric = (loss(before + step) - loss(before - step)) / (2 * step);
             w.data()[k] = before;
@@ -94,6 +92,7 @@ inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double>
     }
     return gradients;
 }
+inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double> const& cost) { return check_net(*cost); }
 
 /// The same; `sparse` is the parameter whose gradient must be row-sparse, and no other's may be.
 inline void check_gradients(rowan::layer::Var<double> const& cost, std::string const& sparse = "") {

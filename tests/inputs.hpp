@@ -119,3 +119,15 @@ SelectedRows<T> arbitrary_gradient(std::int64_t height, std::size_t width) {
 }
 
 }  // namespace inputs
+
+namespace test {
+
+/// Numbers in (-1, 1) that are no round ones.
+inline inputs::Tensor<double> values(inputs::Tensor<double>::shape_type const& shape, std::uint64_t seed) {
+    inputs::Random random(seed);
+    auto t = inputs::Tensor<double>::from_shape(shape);
+    for (double& x : t) x = (static_cast<double>(random.below(2'000'001)) - 1e6) / 1'000'003;
+    return t;
+}
+
+}  // namespace test

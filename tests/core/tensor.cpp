@@ -135,4 +135,52 @@ TEMPLATE_TEST_CASE("elements begin at multiples of 64 bytes, large blocks at mul
     CHECK(address((std::size_t{5} << 20) / sizeof(TestType)) % (std::size_t{2} << 20) == 0);
 }
 
+TEST_CASE("a tensor refuses shapes that no memory holds and lists of unequal length", "[tensor][bad_input]") {
+    constexpr std::size_t huge = std::size_t{1} << 62;
+    Tensor<float> t{{1, 2}, {3, 4}};
+    auto const before = t;
+    for (Shape const& shape : {Shape{huge, 4}, {huge}, {~std::size_t{0}, 2}, {huge + 1, 4}, {0, huge, huge}}) {
+        CHECK_THROWS_AS(Tensor<float>::from_shape(shape), rowan::ShapeError);
+        CHECK_THROWS_AS(t.resize(shape), rowan::ShapeError);
+        CHECK_THROWS_AS(t.reshape(shape), rowan::ShapeError);
+        CHECK_THROWS_AS(t.reshaped(shape), rowan::ShapeError);
+    }
+    CHECK_THROWS_WITH(t.reshaped({3}), "reshaped shape is [3], expected 4 elements");
+    CHECK_THROWS_WITH(t.reshape({-1, 3}), "reshape shape is [1, 3], expected 4 elements");
+    CHECK_THROWS_WITH(t.reshape({-1, 0}), "reshape shape is [0, 0], expected 4 elements");
+    CHECK(t == before);
+    CHECK(t.reshape({-1, 1}).shape() == Shape{4, 1});
+    CHECK_THROWS_AS(t += Tensor<float>::full({2, 4, 1}, 1), rowan::ShapeError);
+    CHECK(t == before.reshaped({4, 1}));
+    CHECK_THROWS_AS((Tensor<float>{{1, 2}, {3}}), rowan::ShapeError);
+    CHECK_THROWS_AS((Tensor<float>{{{1}}, {{2, 3}}}), rowan::ShapeError);
+    CHECK_THROWS_AS((Tensor<float>{{1, 2}, 3}), rowan::ShapeError);
+}
+
+TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[tensor][bad_input]") {
+    Tensor<float> t{{1, 2}, {3, 4}};
+    Shape const too_many(Tensor<float>::max_rank + 1, 1);
+    CHECK_THROWS_AS(Tensor<float>::from_shape(too_many), rowan::ShapeError);
+    CHECK_THROWS_WITH(t.resize(too_many), "rank is 9, expected at most 8");
+    CHECK(t == Tensor<float>{{1, 2}, {3, 4}});
+    auto most = Tensor<float>::zeros(Shape(Tensor<float>::max_rank, 1));
+    CHECK_THROWS_WITH(most.reshaped(too_many), "rank is 9, expected at most 8");
+    CHECK_THROWS_WITH(most.slice(0, 0).reshaped(Shape(20, 0)), "rank is 20, expected at most 8");
+    CHECK(most.reshaped({}).dimension() == 0);
+    most = std::move(t);
+    CHECK(most == Tensor<float>{{1, 2}, {3, 4}});
+}
+
+TEST_CASE("rows, slices and elements outside a tensor are refused", "[tensor][bad_input]") {
+    Tensor<float> t{{1, 2}, {3, 4}};
+    CHECK_THROWS_WITH(t.row(2), "row[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_WITH(t.slice(0, 3), "slice[1] = 3 is not in [0, 3)");
+    CHECK_THROWS_WITH(t.slice(2, 1), "slice[0] = 2 is not in [0, 2)");
+    CHECK_THROWS_AS(t.row(2), rowan::IndexError);
+    CHECK_THROWS(t.at(0, 2));
+    CHECK(t.slice(2, 2).shape() == Shape{0, 2});
+    CHECK_THROWS_AS(Tensor<float>::full({}, 1).row(0), rowan::ShapeError);
+    CHECK_THROWS_AS(Tensor<float>::full({}, 1).slice(0, 0), rowan::ShapeError);
+}
+
 }  // namespace test_tensor

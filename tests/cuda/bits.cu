@@ -1,2 +1,2 @@
 // tests/cuda/bits.cu: what nvcc compiles for the processor gives the bits of every other compiler.
-#include "sparse/bits.cpp"
+#include "sparse/sparse_bits.cpp"

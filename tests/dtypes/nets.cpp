@@ -2,8 +2,7 @@
 //
 // Fixed point, with numbers whose sums are exact, is compared with plain loops. A dual number goes forward through a net with the
 // derivative in some direction beside its value, and the net's own backward pass must find the same derivative.
-#include "catch.hpp"
-#include "inputs.hpp"
+#include "finite_differences.hpp"
 #include "own_types.hpp"
 
 #include <rowan/io/model.hpp>
@@ -127,8 +126,7 @@ struct File {
 /// The parameters of a small net trained on numbers that are made of those of a batch and of a direction in which it moves.
 template <class T, class Number>
 Parameters trained(Number const& number) {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const predict = layer::fc(layer::tanh(layer::fc(layer::data<T>("x", {UNK, 2}), {.output_size = 3})), {.output_size = 1});
     auto const cost = layer::mse(predict, layer::data<T>("y", {UNK, 1}));
     auto const at = duals({7, 2}, 1);
@@ -173,8 +171,7 @@ TEST_CASE("a net of fixed point trains as the plain loop does, bit for bit", "[d
     Tensor<std::int64_t> const ids{5, 0, 5, 2, 2, 2, 1, 0};
     auto const label = eighths<fixed>({n, 1}, 7);
 
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const rows = layer::embedding<fixed>(layer::data<std::int64_t>("ids", {UNK}), {.height = height, .width = width, .table = {-1, 1}, .name = "table"});
     auto const cost = layer::mse(layer::fc(rows, {.output_size = 1}), layer::data<fixed>("y", {UNK, 1}));
     std::vector<Feeds> const batch{{{"ids", ids}, {"y", label}}};
@@ -271,8 +268,7 @@ TEST_CASE("an optimizer for other element types refuses a net of an own one, and
 }
 
 TEST_CASE("what a dual number finds going forward is what the backward pass finds", "[dtypes]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const bags = layer::embedding_bag<dual>(ids, {.height = 6, .width = 4, .name = "table"}, {Pooling::mean});
     auto const h = layer::tanh(layer::fc(bags, {.output_size = 3}));
@@ -285,8 +281,7 @@ TEST_CASE("what a dual number finds going forward is what the backward pass find
 
 TEST_CASE("what a dual number finds going forward is what the backward pass through time finds", "[dtypes]") {
     for (bool const lstm : {false, true}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const table = layer::parameter<dual>({6, 4}, {}, "table");
         auto const h = layer::rnn<dual>(layer::data<std::int64_t>("words", {UNK}, 1), 6, [&](auto id, auto before) {
             auto const x = layer::embedding(id, table);

@@ -2,32 +2,22 @@
 #include <rowan/io/checkpoint.hpp>
 
 #include "checkpoint_files.hpp"
-#include "inputs.hpp"
+#include "reference.hpp"
 
 #include <cmath>
-#include <csignal>
 #include <set>
-
-#include <sys/resource.h>
 
 namespace test_checkpoint {
 
 namespace {
 
 using namespace rowan;
-using test::Bytes, test::FaultyFiles, test::Folder;
+using reference::same;
+using test::Bytes, test::FaultyFiles, test::Folder, test::refusal;
 
-template <class T>
-bool same(Tensor<T> const& a, Tensor<T> const& b) {
-    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
 template <class T>
 bool same(LoDTensor<T> const& a, LoDTensor<T> const& b) {
     return a.lod() == b.lod() && same(a.value(), b.value());
-}
-template <class T>
-bool same(SelectedRows<T> const& a, SelectedRows<T> const& b) {
-    return a.height() == b.height() && std::ranges::equal(a.rows(), b.rows()) && a.merged() == b.merged() && same(a.value(), b.value());
 }
 
 template <class T>
@@ -94,16 +84,6 @@ ProgramDesc small_program() {
     ProgramDesc program;
     program.blocks.emplace_back().vars.push_back(test::dense("w", {UNK, 640, 480}));
     return program;
-}
-
-template <class Call>
-std::string refusal(Call const& call) {
-    try {
-        call();
-    } catch (Error const& e) {
-        return e.what();
-    }
-    return "";
 }
 
 }  // namespace
@@ -379,33 +359,6 @@ TEST_CASE("wherever a save fails, the old checkpoint or the new one is there and
             if (!threw) break;
         }
     }
-}
-
-TEST_CASE("where the system allows no larger files, the old checkpoint stays", "[io]") {
-    Folder const folder;
-    auto const path = folder / "x";
-    Checkpoint large;
-    large.add("w", inputs::wild<float>({2'000}, 1));
-    save_checkpoint(test::three_values(), path);
-    auto const before = test::read(path);
-    auto const handler = std::signal(SIGXFSZ, SIG_IGN);
-    rlimit old{};
-    ::getrlimit(RLIMIT_FSIZE, &old);
-    for (rlim_t const limit : std::vector<rlim_t>{1, 511, 512, 4095, 4096, 8'127}) {
-        rlimit small = old;
-        small.rlim_cur = limit;
-        ::setrlimit(RLIMIT_FSIZE, &small);
-        bool threw = false;
-        try {
-            save_checkpoint(large, path);
-        } catch (IoError const&) {
-            threw = true;
-        }
-        ::setrlimit(RLIMIT_FSIZE, &old);
-        CAPTURE(limit);
-        CHECK((threw && test::read(path) == before && folder.files() == 1));
-    }
-    std::signal(SIGXFSZ, handler);
 }
 
 TEST_CASE("wherever the power goes, the old checkpoint or the new one is on the disk", "[io]") {

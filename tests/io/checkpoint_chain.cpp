@@ -3,7 +3,7 @@
 #include <rowan/sparse/touched_rows.hpp>
 
 #include "checkpoint_files.hpp"
-#include "inputs.hpp"
+#include "reference.hpp"
 
 #include <rowan/sparse/adagrad.hpp>
 
@@ -12,28 +12,14 @@ namespace test_checkpoint_chain {
 namespace {
 
 using namespace rowan;
-using test::Folder, test::FaultyFiles;
-
-template <class T>
-bool same(Tensor<T> const& a, Tensor<T> const& b) {
-    return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
-}
+using reference::same;
+using test::FaultyFiles, test::Folder, test::refusal;
 
 template <class V>
 Checkpoint one(std::string name, V const& value) {
     Checkpoint c;
     c.add(std::move(name), value);
     return c;
-}
-
-template <class E, class Call>
-std::string refusal(Call const& call) {
-    try {
-        call();
-    } catch (E const& e) {
-        return e.what();
-    }
-    return "";
 }
 
 }  // namespace

@@ -21,14 +21,15 @@ struct own {
     friend bool operator==(own, own) = default;
 };
 
-// As the definition of CRC-32C says, one bit after the other.
-inline std::uint32_t slow_crc32c(std::span<std::byte const> bytes) {
-    std::uint32_t state = ~0U;
-    for (std::byte const b : bytes) {
-        state ^= std::to_integer<std::uint32_t>(b);
-        for (int bit = 0; bit < 8; ++bit) state = state >> 1 ^ ((state & 1) != 0 ? 0x82F63B78U : 0);
+/// What the call says that throws, or nothing.
+template <class E = rowan::Error, class Call>
+std::string refusal(Call const& call) {
+    try {
+        call();
+    } catch (E const& e) {
+        return e.what();
     }
-    return ~state;
+    return "";
 }
 
 template <class I>

@@ -20,7 +20,7 @@ namespace {
 
 using namespace rowan;
 using namespace rowan::detail;
-using test::bytes_of, test::Bytes, test::FaultyFiles, test::Folder;
+using test::bytes_of, test::Bytes, test::FaultyFiles, test::Folder, test::slow_crc32c;
 
 void save(std::string const& path, std::span<std::byte const> first, std::span<std::byte const> second) {
     AtomicFile<FaultyFiles> file(path);
@@ -33,16 +33,6 @@ Bytes numbers(std::size_t n) {
     Bytes bytes(n);
     for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13);
     return bytes;
-}
-
-// One bit after the other, as the definition says.
-std::uint32_t slow_crc32c(std::span<std::byte const> bytes) {
-    std::uint32_t state = ~0U;
-    for (std::byte const b : bytes) {
-        state ^= std::to_integer<std::uint32_t>(b);
-        for (int bit = 0; bit < 8; ++bit) state = state >> 1 ^ ((state & 1) != 0 ? 0x82F63B78U : 0);
-    }
-    return ~state;
 }
 
 }  // namespace

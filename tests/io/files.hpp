@@ -108,4 +108,14 @@ private:
     static void done(char const* name, std::string const& path) { state.log.push_back({name, path, "", {}}); }
 };
 
+// As the definition of CRC-32C says, one bit after the other.
+inline std::uint32_t slow_crc32c(std::span<std::byte const> bytes) {
+    std::uint32_t state = ~0U;
+    for (std::byte const b : bytes) {
+        state ^= std::to_integer<std::uint32_t>(b);
+        for (int bit = 0; bit < 8; ++bit) state = state >> 1 ^ ((state & 1) != 0 ? 0x82F63B78U : 0);
+    }
+    return ~state;
+}
+
 }  // namespace test

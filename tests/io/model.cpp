@@ -1,8 +1,7 @@
 // tests/io/model.cpp
 #include <rowan/io/model.hpp>
 
-#include "catch.hpp"
-#include "inputs.hpp"
+#include "finite_differences.hpp"
 
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/dropout.hpp>

@@ -14,8 +14,7 @@ namespace test_accuracy {
 using namespace rowan;
 
 TEST_CASE("layer::accuracy is the share of rows that are right", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const scores = layer::data("scores", {UNK, 3});
     auto const label = layer::data<std::int32_t>("label", {UNK});
     auto const share = layer::accuracy(layer::tanh(scores), label);
@@ -29,8 +28,7 @@ TEST_CASE("layer::accuracy is the share of rows that are right", "[layer]") {
 }
 
 TEST_CASE("layer::accuracy is no cost", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const label = layer::data<std::int64_t>("label", {UNK});
     auto const share = layer::accuracy(test::parameter({2, 2}, 1, "w"), label);
     CHECK_THROWS_WITH(append_backward<double>(*share), "operator accuracy has no gradient for its input w, on which a result without a name depends");

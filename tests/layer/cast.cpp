@@ -15,8 +15,7 @@ namespace test_cast {
 using namespace rowan;
 
 TEST_CASE("layer::cast changes the element type and keeps levels", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const n = layer::data<std::int64_t>("n", {UNK}, 1);
     auto const x = layer::data("x", {UNK});
     auto const as_float = layer::cast<float>(n);
@@ -28,8 +27,7 @@ TEST_CASE("layer::cast changes the element type and keeps levels", "[layer]") {
 }
 
 TEST_CASE("what is cast from integers trains what it meets", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const n = layer::data<std::int64_t>("n", {3});
     auto const t = layer::data<double>("t", {3});
     test::set(*n, LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, -1, 3}));
@@ -38,8 +36,7 @@ TEST_CASE("what is cast from integers trains what it meets", "[layer]") {
 }
 
 TEST_CASE("the gradient of a cast is cast back", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const w = layer::parameter<float>({2}, {}, "w");
     auto const target = layer::data<double>("target", {2});
     auto const cost = layer::mse(layer::cast<double>(w), target);

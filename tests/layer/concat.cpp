@@ -11,8 +11,7 @@ namespace test_concat {
 using namespace rowan;
 
 TEST_CASE("layer::concat puts values together along an axis", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {UNK, 1}, 1);
     Lod const lod{{0, 1, 2}};
     Feeds const feeds{{"x", LoDTensor<float>({{1, 2}, {3, 4}}, lod)}, {"y", LoDTensor<float>({{5}, {6}}, lod)}};
@@ -26,16 +25,14 @@ TEST_CASE("layer::concat puts values together along an axis", "[layer]") {
 }
 
 TEST_CASE("the gradient of layer::concat is that of central differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const w = test::parameter({3, 2}, 1), v = test::parameter({3, 1}, 2), target = layer::data<double>("target", {3, 5});
     test::set(*target, LoDTensor<double>(test::values({3, 5}, 3)));
     test::check_net(layer::mse(layer::concat({w, v, w}, 1), target));
 }
 
 TEST_CASE("layer::concat refuses what does not fit together", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {4, 2}), y = layer::data("y", {3, 2});
     CHECK_THROWS_WITH(layer::concat({x, y}, 1), "concat: x is 3, expected 4");
     CHECK_THROWS_WITH(layer::concat({x, y}, 2), "axis is 2, expected in [-2, 2)");

@@ -40,8 +40,7 @@ struct Masks {
     std::vector<Row> v, w;
 };
 Masks masks(TrainOptions options, std::int64_t width = 64, bool backwards = false) {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     Masks seen;
     Row v, w;
     auto const keep = [](Row& before, Parameters const& now, char const* name, std::vector<Row>& to) {
@@ -102,8 +101,7 @@ TEST_CASE("masks follow from the seed and from the net, whatever the order in wh
 }
 
 TEST_CASE("a training that is resumed goes on with the masks that would have come", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     TrainOptions options{.optimizer = layer::Sgd{.learning_rate = 1}, .epochs = 2, .seed = 3};
     auto const half = train(sum_of_kept(64), [](std::int64_t) { return std::array{Feeds{}}; }, options);
     auto const whole = masks({.epochs = 5, .seed = 3});
@@ -113,8 +111,7 @@ TEST_CASE("a training that is resumed goes on with the masks that would have com
 }
 
 TEST_CASE("dropout changes nothing where nothing is trained, also while training is under way", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3}, 1);
     auto const out = layer::dropout(x, 0.9);
     CHECK(out->spec() == tensor_spec<float>({UNK, 3}, 1));
@@ -143,8 +140,7 @@ TEST_CASE("dropout changes nothing where nothing is trained, also while training
 
 TEST_CASE("the gradient of layer::dropout is that of central differences", "[layer]") {
     for (bool const training : {false, true}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const target = layer::data<double>("target", {4, 3});
         test::set(*target, LoDTensor<double>(test::values({4, 3}, 3)));
         auto const out = layer::dropout(test::parameter({4, 3}, 1), 0.25);
@@ -154,8 +150,7 @@ TEST_CASE("the gradient of layer::dropout is that of central differences", "[lay
 }
 
 TEST_CASE("within a recurrent step a sequence has one mask for all its steps", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 16}, 1);
     auto const rows = layer::rnn(x, 16, [](auto x_t, auto before) { return layer::Step{layer::dropout(x_t), layer::add(before, x_t)}; });
     auto const net = Net<>::trace_and_build(*rows);
@@ -174,8 +169,7 @@ TEST_CASE("within a recurrent step a sequence has one mask for all its steps", "
 }
 
 TEST_CASE("gradients go through dropout of a state", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 3}, 1);
     auto const target = layer::data<double>("target", {UNK, 3});
     test::set(*x, LoDTensor<double>(test::values({7, 3}, 1), Lod{{0, 2, 2, 5, 7}}));
@@ -196,8 +190,7 @@ TEST_CASE("gradients go through dropout of a state", "[layer]") {
 }
 
 TEST_CASE("layer::dropout refuses what is no probability below 1, and adds nothing", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2});
     CHECK_THROWS_WITH(layer::dropout(x, 1), "probability is 1, expected in [0, 1)");
     CHECK_THROWS_WITH(layer::dropout(x, -0.5), "probability is -0.5, expected in [0, 1)");

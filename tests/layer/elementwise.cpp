@@ -14,8 +14,7 @@ namespace test_elementwise {
 using namespace rowan;
 
 TEST_CASE("element-wise layers compute element by element and keep levels", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {UNK, 2});
     Lod const lod{{0, 2}};
     Feeds const feeds{{"x", LoDTensor<float>({{1, -2}, {0.5f, 3}}, lod)}, {"y", Tensor<float>{{4, 0}, {-1, 2}}}};
@@ -36,8 +35,7 @@ TEST_CASE("element-wise layers compute element by element and keep levels", "[la
 }
 
 TEST_CASE("the gradients of element-wise layers are those of central differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const w = test::parameter({3, 4}, 1), v = test::parameter({3, 4}, 2);
     auto const target = layer::data<double>("target", {3, 4});
     test::set(*target, LoDTensor<double>(test::values({3, 4}, 3)));
@@ -46,8 +44,7 @@ TEST_CASE("the gradients of element-wise layers are those of central differences
 }
 
 TEST_CASE("element-wise layers refuse what does not fit", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {UNK, 3});
     CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x is 3, expected 2");
     CHECK_THROWS_WITH(layer::sum(std::vector<layer::Var<float>>{}), "sum: x rank is 0, expected at least 1");

@@ -14,8 +14,7 @@ using namespace rowan;
 
 TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[layer]") {
     for (auto const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
         auto const target = layer::data<double>("target", {UNK, 2});
         auto const weight = test::parameter({4}, 1), table = test::parameter({3, 2}, 2, "table");
@@ -39,8 +38,7 @@ TEST_CASE("a bag of rows with a weight for each: value and both gradients", "[la
 }
 
 TEST_CASE("a bag refuses another number of weights", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
     auto const weight = layer::data("weight", {UNK, 1}), table = layer::embedding_table({.height = 3, .width = 2});
     CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pooling::sum}), "weighted_bag: weight rank is 2, expected that of the other input");

@@ -1,4 +1,4 @@
-// tests/layer/fill.cpp
+// tests/layer/full.cpp
 #include <rowan/layer/full.hpp>
 
 #include "layer/check_net.hpp"
@@ -13,8 +13,7 @@ namespace test_full {
 using namespace rowan;
 
 TEST_CASE("layer::full is a constant", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const half = layer::full({2, 1}, 0.5);
     CHECK(half->spec() == tensor_spec<float>({2, 1}));
     CHECK((test::run(half).value() == Tensor<float>{{0.5f}, {0.5f}}));
@@ -24,8 +23,7 @@ TEST_CASE("layer::full is a constant", "[layer]") {
 }
 
 TEST_CASE("layer::full refuses what it cannot hold", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     CHECK_THROWS_WITH(layer::full({UNK, 2}, 1), "dims[0] is UNK, expected a count");
     CHECK_THROWS_WITH(test::run(layer::full<std::int32_t>({1}, 0.5)), "fill_i32(): value is 0.5, expected a whole number that i32 holds");
 }

@@ -37,8 +37,7 @@ Feeds const batch{{"ids", Tensor<std::int64_t>{2, 0, 2}}};
 
 /// Minus the gradients that the optimizer gets.
 Parameters once(layer::GradientClip const& clip) {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     return train(linear(), [](std::int64_t) { return std::array{batch}; }, {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = clip});
 }
 
@@ -94,8 +93,7 @@ TEST_CASE("gradients are clipped as the dense ones would be, duplicates summed f
 
 TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
     for (layer::GradientClip const& clip : std::array<layer::GradientClip, 3>{layer::ClipByValue{}, layer::ClipByNorm{}, layer::ClipByGlobalNorm{}}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const cost = linear();
         auto gradients = append_backward<double>(*cost);
         auto const before = gradients;
@@ -115,8 +113,7 @@ TEST_CASE("clipped gradients of tables stay row-sparse", "[layer]") {
 }
 
 TEST_CASE("clipping refuses options and element types, and then no parameter changes", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const cost = linear<float>();
     auto const reader = [](std::int64_t) { return std::array{batch}; };
     auto const with = [&](layer::GradientClip const& clip) { train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = clip}); };

@@ -26,8 +26,7 @@ namespace {
 
 /// Sentences of words and a row for each, a label for each sentence.
 struct Classifier {
-    Scope scope;
-    ScopeGuard guard{scope};
+    test::DefaultScope scope;
     layer::Var<std::int64_t> words = layer::data<std::int64_t>("words", {UNK}, 1);
     layer::Var<float> x = layer::data("x", {UNK, 2}, 1);
     layer::Var<float> scores = layer::fc(layer::sequence_pool(layer::add(layer::embedding(words, {.height = 5, .width = 2}), x)), {.output_size = 3});
@@ -79,8 +78,7 @@ TEST_CASE("what a batch brings must be what was declared, and is checked before 
 }
 
 TEST_CASE("a batch of another type than one of the user's, or of another kind, is refused by its number", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const q = layer::data<test::fixed>("q", {UNK});
     CHECK_THROWS_WITH(test::run(layer::scale(q, 2), {{"q", Tensor<float>{1}}}),
                       std::string("q is LoDTensor<f32>, expected LoDTensor<element type ") + std::to_string(dtype<test::fixed>::wire) + ">");
@@ -124,8 +122,7 @@ TEST_CASE("parameters of another net are refused by infer and by a training that
 }
 
 TEST_CASE("a constant that a program gave its value stays", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK});
     layer::Var<float> const c(scope.new_var("c", tensor_spec<float>({UNK})));
     test::set(*c, LoDTensor<float>(Tensor<float>{1, 10}));

@@ -1,9 +1,9 @@
 // tests/layer/map_fn.cpp
 #include <rowan/layer/map_fn.hpp>
 
-#include "catch.hpp"
-#include "finite_differences.hpp"
+#include "layer/check_net.hpp"
 
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/fc.hpp>
@@ -18,7 +18,6 @@ namespace test_map_fn {
 
 namespace {
 
-using namespace rowan;
 using namespace test;
 
 Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
@@ -29,8 +28,7 @@ LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value()
 }  // namespace
 
 TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = fed("x", LoDTensor<double>(values({13, 2}, 1), lod));
     auto const mapped = layer::map_fn(x, [](auto row) { return layer::tanh(row); });
     auto const plain = layer::tanh(x);
@@ -41,8 +39,7 @@ TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
 }
 
 TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and weights", "[map_fn]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 4, 0, 1, 1, 1, 0, 2, 3, 3}, two_levels));
     auto const table = layer::parameter<double>({5, 2}, {-1, 1}, "table");
     auto const mapped = layer::map_fn(
@@ -52,6 +49,18 @@ TEST_CASE("map_fn of sentences pools each of them, and gradients reach table and
     auto const net = Net<>::trace_and_build(*mapped);
     net.run(scope);
     CHECK(result(mapped).lod() == two_levels.slice_levels(0, 1));
+}
+
+TEST_CASE("map_fn over an array maps every slot", "[map_fn]") {
+    DefaultScope scope;
+    auto const x = parameter({4, 2}, 1);
+    auto const squares = layer::map_fn(layer::unstack(x), [](auto const& v) { return layer::mul(v, v); });
+    auto const out = layer::stack(squares);
+    CHECK(out->spec().dims == Dims{UNK, 2});
+    auto const products = layer::mul(x, x);
+    Net<>::trace_and_build(std::array{&*out, &*products}).run(scope);
+    CHECK(result(out) == result(products));
+    check_net(layer::mse(out, parameter({4, 2}, 2)));
 }
 
 }  // namespace test_map_fn

@@ -11,8 +11,7 @@ namespace test_matmul {
 using namespace rowan;
 
 TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is told to", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {2, 2});
     LoDTensor<float> const value({{1, 2}, {3, 4}}, Lod{{0, 0, 2}});
     Feeds const feeds{{"x", value}, {"y", Tensor<float>{{1, 10}, {100, 1000}}}};
@@ -25,8 +24,7 @@ TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is
 
 TEST_CASE("the gradients of layer::matmul are those of central differences", "[layer]") {
     for (int const transposed : {0, 1, 2}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const x = test::parameter(transposed == 1 ? Dims{2, 3} : Dims{3, 2}, 1);
         auto const y = test::parameter(transposed == 2 ? Dims{4, 2} : Dims{2, 4}, 2);
         auto const target = layer::data<double>("target", {3, 4});
@@ -36,8 +34,7 @@ TEST_CASE("the gradients of layer::matmul are those of central differences", "[l
 }
 
 TEST_CASE("layer::matmul refuses what cannot be multiplied", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {3, 4}), z = layer::data("z", {UNK});
     CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");
     CHECK_THROWS_WITH(layer::matmul(x, z), "mul: y rank is 1, expected 2");

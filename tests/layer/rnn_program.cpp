@@ -24,8 +24,7 @@ struct own_op : tanh_op {  // an operator of a user's, who cannot know which nam
 }  // namespace
 
 TEST_CASE("what adds to a memory is not known by its name", "[rnn_program]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = fed("x", LoDTensor<float>(Tensor<float>(xt::cast<float>(values({13, 2}, 1))), lod));
     auto const run = [&](auto const& step) {
         auto const out = layer::rnn({.input = x, .step_net = step, .concat_output = true});
@@ -37,8 +36,7 @@ TEST_CASE("what adds to a memory is not known by its name", "[rnn_program]") {
 }
 
 TEST_CASE("the recurrent program is that of the function that it stands for", "[rnn_program]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = fed("x", LoDTensor<float>(Tensor<float>(xt::cast<float>(values({13, 2}, 1))), lod));
     auto const memory = layer::tensor();
     auto const out = layer::rnn({.input = layer::fc(x, {.output_size = 4}),
@@ -71,8 +69,7 @@ TEST_CASE("the recurrent program is that of the function that it stands for", "[
 
 TEST_CASE("gradients through the recurrent program, its memory, and its last step alone", "[rnn_program]") {
     for (bool const concat : {true, false}) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        DefaultScope scope;
         auto const memory = layer::tensor<double>();
         auto const out = layer::rnn(layer::RnnProgram<double>{
             .input = layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 3}),
@@ -85,8 +82,7 @@ TEST_CASE("gradients through the recurrent program, its memory, and its last ste
 }
 
 TEST_CASE("a memory may keep what the step makes of it", "[rnn_program]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const memory = layer::tensor<double>();
     auto const ones = layer::tensor<double>();  // a second memory, to which the first one is added
     auto const now = layer::add_to(memory, nullptr);
@@ -99,8 +95,7 @@ TEST_CASE("a memory may keep what the step makes of it", "[rnn_program]") {
 }
 
 TEST_CASE("the last step of a reversed program is the first row", "[rnn_program]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const memory = layer::tensor<double>();
     auto const out = layer::rnn(layer::RnnProgram<double>{.input = fed("x", LoDTensor<double>(Tensor<double>{{1}, {10}, {100}, {5}}, Lod{{0, 3, 4}})),
                                                           .step_net = layer::add_to(memory, nullptr),
@@ -112,8 +107,7 @@ TEST_CASE("the last step of a reversed program is the first row", "[rnn_program]
 }
 
 TEST_CASE("a step that is no step is refused", "[rnn_program]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1);
     CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = layer::fc(layer::data("y", {UNK, 2}), {.output_size = 3})}),
                       "layer::rnn: step_net depends neither on the step's input nor on a memory");

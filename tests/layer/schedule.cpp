@@ -22,8 +22,7 @@ namespace {
 
 /// Trains the cost v + w, whose gradients are 1, so that a step takes the learning rate from each. They begin with 0.
 Parameters trained(TrainOptions options, std::int64_t steps) {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const v = layer::parameter<double>({1}, {}, "v"), w = layer::parameter<double>({1}, {}, "w");
     options.epochs = steps;
     return train(layer::add(v, w), [](std::int64_t) { return std::array{Feeds{}}; }, options);
@@ -118,8 +117,7 @@ TEST_CASE("a schedule reaches every optimizer", "[layer]") {
 }
 
 TEST_CASE("bad schedules are refused, and the parameters stay as they were before that step", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const v = layer::parameter<double>({1}, {}, "v");
     auto const cost = layer::scale(v, 1);
     auto const reader = [](std::int64_t) { return std::array{Feeds{}, Feeds{}, Feeds{}}; };

@@ -15,8 +15,7 @@ namespace test_sequence_expand {
 using namespace rowan;
 
 TEST_CASE("layer::sequence_expand repeats rows as often as sequences are long", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 1});
     auto const words = layer::data<std::int64_t>("words", {UNK}, 2);
     Feeds const feeds{{"x", Tensor<float>{{1}, {2}}}, {"words", LoDTensor<std::int64_t>({7, 8, 9, 7}, Lod{{0, 1, 2}, {0, 1, 4}})}};
@@ -31,8 +30,7 @@ TEST_CASE("layer::sequence_expand repeats rows as often as sequences are long", 
 }
 
 TEST_CASE("the gradient of layer::sequence_expand is that of central differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const target = layer::data<double>("target", {UNK, 2});
     test::set(*words, LoDTensor<std::int64_t>({1, 0, 1, 3, 3}, Lod{{0, 2, 2, 5}}));

@@ -12,8 +12,7 @@ namespace test_split {
 using namespace rowan;
 
 TEST_CASE("layer::split cuts a value along an axis", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3}, 1);
     LoDTensor<float> const value({{1, 2, 3}, {4, 5, 6}}, Lod{{0, 2}});
     auto const parts = layer::split(x, {1, 0, 2}, 1);
@@ -28,8 +27,7 @@ TEST_CASE("layer::split cuts a value along an axis", "[layer]") {
 }
 
 TEST_CASE("the gradient of layer::split is that of central differences, also where a part is not used", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const w = test::parameter({3, 4}, 1), target = layer::data<double>("target", {3, 1});
     test::set(*target, LoDTensor<double>(test::values({3, 1}, 3)));
     auto const parts = layer::split(w, {1, 2, 1}, 1);
@@ -37,8 +35,7 @@ TEST_CASE("the gradient of layer::split is that of central differences, also whe
 }
 
 TEST_CASE("layer::split refuses sections that are not the axis", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3});
     CHECK_THROWS_WITH(layer::split(x, {1, 1}, 1), "sum of sections is 2, expected 3");
     CHECK_THROWS_WITH(layer::split(x, {1, -1, 3}, 1), "sections[1] is -1, expected 0 or more");

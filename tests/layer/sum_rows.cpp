@@ -11,8 +11,7 @@ namespace test_sum_rows {
 using namespace rowan;
 
 TEST_CASE("layer::sum_rows adds the rows of a batch", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1);
     auto const sum = layer::sum_rows(x);
     CHECK(sum->spec() == tensor_spec<float>({2}));
@@ -22,8 +21,7 @@ TEST_CASE("layer::sum_rows adds the rows of a batch", "[layer]") {
 }
 
 TEST_CASE("the gradient of layer::sum_rows is that of central differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const target = layer::data<double>("target", {2});
     test::set(*target, LoDTensor<double>(test::values({2}, 3)));
     test::check_net(layer::mse(layer::sum_rows(test::parameter({3, 2}, 1)), target));

@@ -1,23 +1,20 @@
 // tests/layer/while_loop.cpp
 #include <rowan/layer/while_loop.hpp>
 
-#include "check_net.hpp"
+#include "layer/check_net.hpp"
 
+#include <rowan/layer/array.hpp>
 #include <rowan/layer/compare.hpp>
-#include <rowan/layer/embedding.hpp>
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/elementwise.hpp>
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/map_fn.hpp>
-#include <rowan/layer/rnn.hpp>
-#include <rowan/layer/sequence_expand.hpp>
-#include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/train.hpp>
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -27,28 +24,12 @@ namespace {
 
 using namespace test;
 
-using Index = layer::Var<std::int64_t>;
-using Number = layer::Var<double>;
-
-Index counter() { return layer::full<std::int64_t>({1}, 0); }
-
-/// Of a net whose parameters have values.
-Tensor<double> value(Number const& v) {
-    Net<>::trace_and_build(*v).run(v->scope());
-    return v->value().get<LoDTensor<double>>().value();
-}
-
-std::size_t operators(Scope const& scope, std::string const& name) {
-    std::size_t n = 0;
-    for (auto const& op : scope.operators()) n += op->kernel->name == name;
-    return n;
-}
+layer::Var<std::int64_t> counter() { return layer::full<std::int64_t>({1}, 0); }
 
 }  // namespace
 
 TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
         std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
@@ -56,129 +37,16 @@ TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
     CHECK(run(y, {{"x", Tensor<double>{{1, 2}, {3, 4}}}}).value() == Tensor<double>{{8, 16}, {24, 32}});
     CHECK(run(i, {{"x", Tensor<double>{{1, 2}}}}).value() == Tensor<std::int64_t>{3});
 
-    // the number of iterations may depend on the data, and be zero
     auto const doubled = layer::while_loop(
-        x, [](auto const& v) { return layer::less(layer::sum_rows(layer::sum_rows(v)), 100); },
+        x, [](auto const& v) { return layer::any(layer::less(layer::sum_rows(v), 100)); },
         [](auto const& v) { return layer::scale(v, 2); });
     CHECK(doubled->spec().dims == Dims{UNK, 2});
-}
-
-TEST_CASE("the state of a loop without iterations is the first one", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = parameter({1}, 5);
-    auto const y = layer::while_loop(
-        x, [](auto const& v) { return layer::greater(v, 1e9); }, [](auto const& v) { return layer::scale(v, 2); });
-    check_net(y);
-}
-
-TEST_CASE("gradients through a loop are those of finite differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const w = parameter({3, 3}, 1), b = parameter({3}, 2), first = parameter({2, 3}, 3);
-    SECTION("of what is read in every iteration, and of the first state") {
-        auto const [i, y] = layer::while_loop(
-            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 4); },
-            [&](auto const& k, auto const& v) {
-                return std::tuple(layer::scale(k, 1, 1), layer::tanh(layer::apply<fc_op>({}, v, w, b)));
-            });
-        check_net(layer::mse(y, parameter({2, 3}, 4)));
-    }
-    SECTION("of states that change places, and one that stays") {
-        auto const [i, u, v, z] = layer::while_loop(
-            std::tuple(counter(), first, parameter({2, 3}, 5), parameter({2, 3}, 6)),
-            [](auto const& k, auto const&...) { return layer::less(k, 3); },
-            [&](auto const& k, auto const& p, auto const& q, auto const& r) {
-                return std::tuple(layer::scale(k, 1, 1), layer::add(q, r), layer::mul(p, p), r);
-            });
-        check_net(layer::mse(layer::mul(u, v), layer::tanh(z)));
-    }
-    SECTION("of a state that is forgotten") {
-        auto const [i, u] = layer::while_loop(
-            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 2); },
-            [&](auto const& k, auto const&) { return std::tuple(layer::scale(k, 1, 1), layer::tanh(parameter({2, 3}, 8, "inner"))); });
-        check_net(layer::mse(u, parameter({2, 3}, 7)));
-    }
-    SECTION("of a loop within a loop") {
-        auto const [i, y] = layer::while_loop(
-            std::tuple(counter(), first), [](auto const& k, auto const&) { return layer::less(k, 3); },
-            [&](auto const& k, auto const& v) {
-                auto const [j, u] = layer::while_loop(
-                    std::tuple(counter(), v), [&](auto const& l, auto const&) { return layer::less(l, k); },
-                    [&](auto const& l, auto const& s) {
-                        return std::tuple(layer::scale(l, 1, 1), layer::tanh(layer::apply<fc_op>({}, s, w, b)));
-                    });
-                return std::tuple(layer::scale(k, 1, 1), layer::add(u, v));
-            });
-        check_net(layer::mse(y, parameter({2, 3}, 4)));
-    }
-}
-
-TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const table = parameter({7, 2}, 1, "table"), start = parameter({1, 2}, 2);
-    auto const [i, y] = layer::while_loop(
-        std::tuple(counter(), start), [](auto const& k, auto const&) { return layer::less(k, 3); },
-        [&](auto const& k, auto const& v) {
-            return std::tuple(layer::scale(k, 1, 1), layer::add(layer::mul(v, v), layer::apply<lookup_table_op>({}, table, k)));
-        });
-    check_gradients(layer::mse(y, parameter({1, 2}, 4)), "table");
-}
-
-TEST_CASE("a loop over an array gives what the same layers in a row give, and the same gradients", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = parameter({5, 2, 3}, 1), w = parameter({3, 3}, 2), b = parameter({3}, 3), boot = parameter({2, 3}, 4);
-    auto const cell = [&](auto const& x_t, auto const& h) {
-        return layer::tanh(layer::add(x_t, layer::apply<fc_op>({}, h, w, b)));
-    };
-    auto const steps = layer::unstack(x);
-    auto const size = layer::array_size(steps);
-    auto const [i, last, outputs] = layer::while_loop(
-        std::tuple(counter(), boot, layer::create_array<double>({2, 3})),
-        [&](auto const& k, auto const&...) { return layer::less(k, size); },
-        [&](auto const& k, auto const& h, auto const& out) {
-            auto const now = cell(layer::array_read(steps, k), h);
-            return std::tuple(layer::scale(k, 1, 1), now, layer::array_write(out, k, now));
-        });
-    auto const all = layer::stack(outputs);
-    CHECK(all->spec().dims == Dims{UNK, 2, 3});
-    auto want = boot;
-    for (std::int64_t k = 0; k < 5; ++k) want = cell(layer::array_read(steps, layer::full<std::int64_t>({1}, static_cast<double>(k))), want);
-    CHECK(value(last) == value(want));
-    CHECK(value(all).shape() == Tensor<double>::shape_type{5, 2, 3});
-
-    auto const by_loop = layer::add(layer::mse(all, parameter({5, 2, 3}, 6)), layer::mse(last, parameter({2, 3}, 7)));
-    check_net(by_loop);
-}
-
-TEST_CASE("what is read twice, not at all, or written again has the right gradient", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = parameter({3, 2}, 1);
-    auto const steps = layer::unstack(x);
-    auto const at = [](std::int64_t k) { return layer::full<std::int64_t>({1}, static_cast<double>(k)); };
-    auto const first = layer::array_read(steps, at(0)), last = layer::array_read(steps, at(2));
-    auto const again = layer::array_write(steps, at(2), layer::mul(first, first));
-    auto const y = layer::add(layer::mul(layer::array_read(again, at(2)), first), last);
-    check_net(layer::mse(y, parameter({2}, 2)));
-}
-
-TEST_CASE("map_fn over an array maps every slot", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = parameter({4, 2}, 1);
-    auto const squares = layer::map_fn(layer::unstack(x), [](auto const& v) { return layer::mul(v, v); });
-    auto const out = layer::stack(squares);
-    CHECK(out->spec().dims == Dims{UNK, 2});
-    CHECK(value(out) == value(layer::mul(x, x)));
-    check_net(layer::mse(out, parameter({4, 2}, 2)));
+    CHECK(run(doubled, {{"x", Tensor<double>{{30, 90}}}}).value() == Tensor<double>{{120, 360}});  // as many as the data ask for
+    CHECK(run(doubled, {{"x", Tensor<double>{{100, 100}}}}).value() == Tensor<double>{{100, 100}});
 }
 
 TEST_CASE("a parameter that is made in a loop is one for all iterations, and trains", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
         std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 3); },
@@ -195,35 +63,8 @@ TEST_CASE("a parameter that is made in a loop is one for all iterations, and tra
     CHECK(costs.back() < costs.front() / 20);
 }
 
-TEST_CASE("without a gradient a loop keeps one iteration's values and writes arrays in place", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const [i, out] = layer::while_loop(
-        std::tuple(counter(), layer::create_array<std::int64_t>({1})), [](auto const& k, auto const&) { return layer::less(k, 2000); },
-        [](auto const& k, auto const& a) { return std::tuple(layer::scale(k, 1, 1), layer::array_write(a, k, k)); });
-    auto const all = run(layer::stack(out)).value();
-    REQUIRE(all.shape(0) == 2000);
-    for (std::int64_t k = 0; k < 2000; ++k) REQUIRE(all.data()[k] == k);
-}
-
-TEST_CASE("condition and states may be variables from outside", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = parameter({2}, 1), y = parameter({2}, 2);
-    auto const never = layer::any(layer::greater(x, 1e9)), always = layer::any(layer::less(x, 1e9));
-    auto const same = layer::while_loop(x, [&](auto const&) { return never; }, [&](auto const&) { return y; });
-    CHECK(value(same) == value(layer::scale(x, 1)));
-    auto const endless = layer::while_loop(x, [&](auto const&) { return always; }, [&](auto const&) { return y; }, {.max_iterations = 3});
-    CHECK_THROWS_AS(value(endless), ValueError);
-    auto const [i, last] = layer::while_loop(
-        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 2); },
-        [&](auto const& k, auto const&) { return std::tuple(layer::scale(k, 1, 1), y); });
-    check_net(layer::mse(layer::add(last, layer::mul(x, x)), parameter({2}, 3)));
-}
-
-TEST_CASE("states that do not fit, loops without end and bad slots are refused", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+TEST_CASE("states that do not fit and loops without end are refused", "[layer]") {
+    DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const always = [](auto const& v) { return layer::less_equal(layer::array_size(layer::unstack(v)), 100); };
     std::size_t const readers = x->readers().size();
@@ -231,7 +72,7 @@ TEST_CASE("states that do not fit, loops without end and bad slots are refused",
                       "layer::while_loop: state 0 after an iteration is 3, expected 2");
     CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::sum_rows(v); }), ShapeError);
     CHECK(x->readers().size() == readers);
-    CHECK(operators(scope, "while_loop") == 0);
+    CHECK(std::ranges::none_of(scope.operators(), [](auto const& op) { return op->kernel->name == "while_loop"; }));
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return v; }, {.max_iterations = -1}),
                       "layer::while_loop: max_iterations is -1, expected 0 or more");
 
@@ -241,51 +82,6 @@ TEST_CASE("states that do not fit, loops without end and bad slots are refused",
     CHECK_THROWS_WITH(run(endless, feeds), Catch::Matchers::ContainsSubstring("the number of iterations is 8, expected at most 7"));
     auto const two = layer::while_loop(x, [](auto const& v) { return layer::less(v, 0); }, [](auto const& v) { return v; });
     CHECK_THROWS_WITH(run(two, feeds), Catch::Matchers::ContainsSubstring("the condition's size is 2, expected 1"));
-
-    auto const steps = layer::unstack(x);
-    CHECK_THROWS_WITH(run(layer::array_read(steps, layer::full<std::int64_t>({1}, 3)), feeds),
-                      Catch::Matchers::ContainsSubstring("index[0] = 3 is not in [0, 1)"));
-    CHECK_THROWS_WITH(run(layer::stack(layer::array_write(steps, layer::full<std::int64_t>({1}, 2), layer::array_read(steps, counter()))), feeds),
-                      Catch::Matchers::ContainsSubstring("slots[1] was never written"));
-    CHECK_THROWS_AS(layer::array_write(steps, counter(), x), ShapeError);
-}
-
-TEST_CASE("an array without slots has the shape that it is declared with", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = layer::data<double>("x", {UNK, 2});
-    auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
-    Feeds const none{{"x", Tensor<double>::from_shape({0, 2})}};
-    CHECK(run(y, none).value().shape() == Tensor<double>::shape_type{0, 2});
-    CHECK(run(layer::sum_rows(y), none).value() == run(layer::sum_rows(x), none).value());
-}
-
-TEST_CASE("a recurrent layer within a loop has the gradients of finite differences", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = layer::sequence_expand(parameter({2, 3}, 1), fed("lengths", LoDTensor<double>::from_nested({{1, 2}, {3, 4, 5}})));
-    auto const w = parameter({3, 3}, 2), b = parameter({3}, 3);
-    auto const [i, y] = layer::while_loop(
-        std::tuple(counter(), x), [](auto const& k, auto const&) { return layer::less(k, 2); },
-        [&](auto const& k, auto const& v) {
-            auto const h = layer::rnn(v, 3, [&](auto x_t, auto before) {
-                auto const now = layer::tanh(layer::add(layer::apply<fc_op>({}, x_t, w, b), before));
-                return layer::Step{now, now};
-            });
-            return std::tuple(layer::scale(k, 1, 1), h);
-        });
-    check_net(layer::mse(layer::sequence_pool(y), parameter({2, 3}, 4)));
-}
-
-TEST_CASE("states with fractions of two element types have no gradient together", "[layer]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const x = layer::data<float>("x", {1});
-    auto const [a, b] = layer::while_loop(
-        std::tuple(x, parameter({1}, 1)), [](auto const& v, auto const&) { return layer::less(v, 3); },
-        [](auto const& v, auto const& u) { return std::tuple(layer::scale(v, 1, 1), layer::scale(u, 2)); });
-    CHECK_THROWS_WITH(append_backward<double>(*layer::mse(b, parameter({1}, 2))),
-                      "while_loop: the gradient of a state is f64, expected f32, as the first state that has fractions");
 }
 
 }  // namespace test_while_loop

@@ -20,14 +20,6 @@ namespace test {
 
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::SelectedRows, rowan::Tensor;
 
-/// Numbers in (-1, 1) that are no round ones.
-inline Tensor<double> values(Tensor<double>::shape_type const& shape, std::uint64_t seed) {
-    inputs::Random random(seed);
-    auto t = Tensor<double>::from_shape(shape);
-    for (double& x : t) x = (static_cast<double>(random.below(2'000'001)) - 1e6) / 1'000'003;
-    return t;
-}
-
 inline Tensor<double> dense(Tensor<double> const& t) { return t; }
 inline Tensor<double> dense(LoDTensor<double> const& t) { return t.value(); }
 inline Tensor<double> dense(SelectedRows<double> const& g) { return rowan::to_dense(g); }

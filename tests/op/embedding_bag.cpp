@@ -12,7 +12,7 @@
 
 namespace test_embedding_bag {
 
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::Tensor, rowan::embedding_bag_op, rowan::weighted_embedding_bag_op;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::Tensor, rowan::embedding_bag_op;
 using rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK;
 
 namespace {
@@ -46,14 +46,6 @@ TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest ele
     CHECK(rowan::embedding_bag(Cpu{}, table, bags).lod().empty());
 }
 
-TEST_CASE("weights of a bag count as in embedding_lookup_sparse", "[op]") {
-    Tensor<float> const weight{1, 2, 3, 5, 1, -1};
-    auto const pooled = [&](Pooling pool) { return rowan::embedding_bag(Cpu{}, table, bags, weight, {pool}).value(); };
-    CHECK((pooled(Pooling::sum) == Tensor<float>{{20, 200}, {0, 0}, {5, 50}, {0, 0}}));
-    CHECK((pooled(Pooling::mean) == Tensor<float>{{20.f / 6, 200.f / 6}, {0, 0}, {1, 10}, {0, 0}}));  // the last divides by 0
-    CHECK((pooled(Pooling::max) == Tensor<float>{{12, 120}, {0, 0}, {5, 50}, {3, 30}}));
-}
-
 TEST_CASE("levels above the bags stay", "[op]") {
     LoDTensor<std::int32_t> const ids({0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}});
     CHECK((rowan::embedding_bag(Cpu{}, table, ids) == LoDTensor<float>({{3, 30}, {3, 30}}, Lod{{0, 1, 2}})));
@@ -63,7 +55,6 @@ TEST_CASE("the gradients of bags are those of central differences", "[op]") {
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
         CAPTURE(static_cast<int>(pool));
         test::check_gradients<embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags), {pool});
-        test::check_gradients<weighted_embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags, test::values({6}, 2)), {pool});
         LoDTensor<std::int64_t> const none(Tensor<std::int64_t>::from_shape({0}), Lod{{0, 0}});
         test::check_gradients<embedding_bag_op>(std::tuple(test::values({4, 3}, 1), none), {pool});
     }
@@ -105,14 +96,10 @@ TEST_CASE("bad bags are refused", "[op]") {
     CHECK(text(shape, {0, 3}, Lod{}, Pooling::sum) == "ids.lod().levels() is 0, expected at least 1");
     CHECK(text(shape, {{0}, {3}}, Lod{{0, 2}}, Pooling::sum) == "ids rank is 2, expected 1");
     CHECK(text(value, {0}, Lod{{0, 1}}, Pooling::first) == "pool is 5, expected one of sum, mean, sqrt, max");
-    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::embedding_bag(exec, table, bags, Tensor<float>{1, 2}); }) ==
-          "weight.shape() is [2], expected [6]");
 }
 
 static_assert(embedding_bag_op::infer(tensor_spec<float>({9, 4, 2}), tensor_spec<std::int64_t>({UNK}, 2)) ==
               tensor_spec<float>({UNK, 4, 2}, 1));
-static_assert(weighted_embedding_bag_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int32_t>({UNK}, 1), tensor_spec<float>({UNK})) ==
-              tensor_spec<float>({UNK, 4}));
 static_assert(rowan::embedding_bag_grad_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int64_t>({UNK}, 1),
                                                tensor_spec<float>({UNK, 4})) == selected_rows_spec<float>({9, 4}));
 

@@ -1,6 +1,5 @@
-// tests/op/fill.cpp: tensors of one number.
+// tests/op/full.cpp: tensors of one number.
 #include <rowan/op/full.hpp>
-#include <rowan/op/full_like.hpp>
 
 #include "any_threads.hpp"
 #include "refused.hpp"
@@ -17,7 +16,7 @@ static_assert(full_op<float>::name == "fill_f32" && full_op<std::int64_t>::name 
 static_assert(!rowan::differentiable<full_op<float>>);
 static_assert(rowan::registry<full_op<float>, full_op<double>>::size == 2);
 
-TEST_CASE("fill gives every element the value", "[op][golden]") {
+TEST_CASE("full gives every element the value", "[op][golden]") {
     CHECK((full<float>({2, 3}, 0.5) == Tensor<float>{{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}));
     CHECK((full_op<std::int32_t>::run(Cpu{}, {{2}, -7}) == Tensor<std::int32_t>{-7, -7}));
     CHECK((full<bool>({1}, 1) == Tensor<bool>{true}));
@@ -26,21 +25,12 @@ TEST_CASE("fill gives every element the value", "[op][golden]") {
     CHECK(full<double>({0, 3}, 4).shape() == Tensor<double>::shape_type{0, 3});
 }
 
-TEST_CASE("fill is the same on any number of threads", "[op]") {
+TEST_CASE("full is the same on any number of threads", "[op]") {
     auto const n = static_cast<std::int64_t>(rowan::detail::serial_below + 77);
     test::check_any_threads([&](Cpu exec) { return full<float>(exec, {n}, 0.1); });
 }
 
-TEST_CASE("full_like gives the value to the shape of another, and refuses what integers do not hold", "[op][golden][bad]") {
-    using rowan::full_like_op;
-    CHECK((full_like_op::run(Cpu{}, Tensor<float>{{1, 2}}, {0.5}) == Tensor<float>{{0.5, 0.5}}));
-    CHECK((full_like_op::run(Cpu{}, Tensor<std::int64_t>{1, 2}, {-3}) == Tensor<std::int64_t>{-3, -3}));
-    for (double const value : {1.5, 1e300}) {
-        CHECK_THROWS_AS(full_like_op::run(Cpu{}, Tensor<std::int64_t>{1, 2}, {value}), ValueError);
-    }
-}
-
-TEST_CASE("fill refuses unknown dims and values that integers do not hold", "[op][bad]") {
+TEST_CASE("full refuses unknown dims and values that integers do not hold", "[op][bad]") {
     CHECK(test::refusal<ShapeError>([](Cpu e) { full<float>(e, {2, UNK}, 0); }) == "dims[1] is UNK, expected a count");
     CHECK(test::refusal<ShapeError>([] { full_op<float>::infer({{UNK}, 0}); }) == "dims[0] is UNK, expected a count");
     CHECK(test::refusal<ValueError>([](Cpu e) { full<std::int32_t>(e, {2}, 0.5); }) == "value is 0.5, expected a whole number that i32 holds");

@@ -3,11 +3,9 @@
 
 #include "check_gradients.hpp"
 
-#include <rowan/op/sequence_expand.hpp>
-
 namespace test_sequence_pool {
 
-using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::sequence_expand_op, rowan::sequence_pool_op;
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::sequence_pool_op;
 using rowan::tensor_spec, rowan::UNK;
 
 TEST_CASE("the gradient of every pool is that of central differences", "[op]") {
@@ -19,13 +17,6 @@ TEST_CASE("the gradient of every pool is that of central differences", "[op]") {
     CHECK((sequence_pool_op::run(Cpu{}, x, {Pooling::last, -1}).value()(1, 0) == -1));
 }
 
-TEST_CASE("the gradient of sequence_expand is that of central differences", "[op]") {
-    LoDTensor<float> const y(rowan::Tensor<float>::zeros({6}), Lod{{0, 2, 2, 6}});
-    test::check_gradients<sequence_expand_op>(std::tuple(LoDTensor<double>(test::values({3, 2}, 1)), y));
-    test::check_gradients<sequence_expand_op>(std::tuple(LoDTensor<double>(test::values({4, 2}, 1), Lod{{0, 2, 3, 4}}), y));
-}
-
 static_assert(sequence_pool_op::infer(tensor_spec<float>({UNK, 4}, 2)) == tensor_spec<float>({UNK, 4}, 1));
-static_assert(sequence_expand_op::infer(tensor_spec<float>({3, 4}), tensor_spec<double>({UNK}, 1)) == tensor_spec<float>({UNK, 4}, 1));
 
 }  // namespace test_sequence_pool

@@ -5,11 +5,12 @@ import os
 import sys
 import tempfile
 
-peer, library = sys.argv[1:]
+from library import call, lib, refused
+
+peer = sys.argv[1]
 module = importlib.import_module(peer)
 print(peer, module.__version__)
 
-lib = ctypes.CDLL(library)
 for name in "share", "take", "add_one", "save_npy", "copy_npy":
     getattr(lib, name).restype = ctypes.c_char_p
 lib.lod_offsets.restype = ctypes.c_void_p
@@ -23,21 +24,6 @@ capsule_rename = ctypes.pythonapi.PyCapsule_SetName
 capsule_rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
 names = {False: b"dltensor", True: b"dltensor_versioned"}  # capsules keep pointers to these
 used = {False: b"used_dltensor", True: b"used_dltensor_versioned"}
-
-
-def call(function, *arguments):
-    said = getattr(lib, function)(*(a.encode() if isinstance(a, str) else a for a in arguments))
-    if said is not None:
-        raise RuntimeError(said.decode())
-
-
-def refused(expected, function, *arguments):
-    try:
-        call(function, *arguments)
-    except RuntimeError as error:
-        assert expected in str(error), error
-    else:
-        raise AssertionError(f"{function} took what it should refuse: {expected}")
 
 
 class Shared:

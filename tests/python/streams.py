@@ -1,36 +1,20 @@
 # tests/python/streams.py LIBRARY: rowan's streams and Paddle's own, both ways.
 import ctypes
 import os
-import sys
 import tempfile
 
 import numpy
 import paddle
+from library import call, lib, refused
 from paddle.base import core
 
 print("paddle", paddle.__version__)
 
-lib = ctypes.CDLL(sys.argv[1])
 for name in "save", "copy", "copy_combined":
     getattr(lib, name).restype = ctypes.c_char_p
 cpu = core.CPUPlace()
 types = dict(bool="?", u8="u1", i32="i4", i64="i8", f16="f2", f32="f4", f64="f8", bf16="u2")  # uint16 is Paddle's bfloat16
 lod = [[0, 2, 2, 3], [0, 1, 4, 6]]
-
-
-def call(function, *arguments):
-    said = getattr(lib, function)(*(a.encode() if isinstance(a, str) else a for a in arguments))
-    if said is not None:
-        raise RuntimeError(said.decode())
-
-
-def refused(expected, function, *arguments):
-    try:
-        call(function, *arguments)
-    except RuntimeError as error:
-        assert expected in str(error), error
-    else:
-        raise AssertionError(f"{function} took what it should refuse: {expected}")
 
 
 def counting(type, rows):

@@ -1,7 +1,7 @@
 // tests/sequence/batches.cpp: batches made longer, cut and joined.
 #include <rowan/sequence/batches.hpp>
 
-#include "catch.hpp"
+#include "sequence/batches.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -10,19 +10,11 @@
 
 namespace test_batches {
 
-using rowan::append_lengths, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::merge_batches, rowan::split_batch, rowan::Tensor;
+using batches::refusal;
+using rowan::append_lengths, rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::merge_batches, rowan::ShapeError, rowan::split_batch,
+    rowan::Tensor;
 
 namespace {
-
-template <class Call>
-std::string refusal(Call const& call) {
-    try {
-        call();
-    } catch (rowan::ShapeError const& e) {
-        return e.what();
-    }
-    return "";
-}
 
 LoDTensor<float> const x({1, 2, 3, 4, 5, 6}, Lod{{0, 2, 3, 3}, {0, 1, 3, 6}});
 
@@ -33,13 +25,13 @@ TEST_CASE("lengths are appended level by level", "[batches][golden]") {
     CHECK(append_lengths(lod, {{2}, {2, 2}, {2, 3, 4, 2}}) == Lod{{0, 2, 4}, {0, 1, 6, 8, 10}, {0, 2, 5, 7, 10, 12, 15, 17, 20, 24, 26}});
     CHECK(append_lengths(Lod(), {{2, 1}}) == Lod{{0, 2, 3}});
     CHECK(append_lengths(lod, {{}, {}, {}}) == lod);
-    CHECK(refusal([&] { append_lengths(lod, {{2}}); }) == "lengths is 1 levels, expected 3 levels");
+    CHECK(refusal<ShapeError>([&] { append_lengths(lod, {{2}}); }) == "lengths is 1 levels, expected 3 levels");
     std::vector<std::vector<std::int32_t>> const more{{2}, {2, 2}, {2, 3, 4, 2}};
     CHECK(append_lengths(lod, more) == append_lengths(lod, {{2}, {2, 2}, {2, 3, 4, 2}}));
     CHECK(append_lengths(Lod(), std::vector<std::vector<std::int64_t>>{{2, 1}}) == Lod{{0, 2, 3}});
     using Longs = Tensor<std::int64_t>;
-    CHECK(refusal([&] { append_lengths(Lod{{0, 1}}, {Longs{{1, 2}}}); }) == "lengths[0] rank is 2, expected 1");
-    CHECK(refusal([&] { append_lengths(lod, {Longs{2}, Longs{{2}, {2}}, Longs{2, 3, 4, 2}}); }) == "lengths[1] rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([&] { append_lengths(Lod{{0, 1}}, {Longs{{1, 2}}}); }) == "lengths[0] rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([&] { append_lengths(lod, {Longs{2}, Longs{{2}, {2}}, Longs{2, 3, 4, 2}}); }) == "lengths[1] rank is 2, expected 1");
     CHECK_THROWS_AS(append_lengths(lod, {{3}, {2, 2}, {2, 3, 4, 2}}), rowan::LodError);
     CHECK_THROWS_AS(append_lengths(lod, {{2}, {2, -2}, {}}), rowan::LodError);
 }
@@ -54,8 +46,8 @@ TEST_CASE("a batch is cut by its first level, what is left over going to the las
     auto const rows = split_batch(LoDTensor<float>({1, 2, 3, 4, 5}), 2);
     CHECK((rows[0].value() == Tensor<float>{1, 2} && rows[1].value() == Tensor<float>{3, 4, 5}));
     CHECK(split_batch(LoDTensor<float>(Tensor<float>::zeros({0, 3}), Lod{{0}}), 3).empty());
-    CHECK(refusal([] { split_batch(x, 0); }) == "parts is 0, expected at least 1");
-    CHECK(refusal([] { split_batch(x, -3); }) == "parts is -3, expected at least 1");
+    CHECK(refusal<ShapeError>([] { split_batch(x, 0); }) == "parts is 0, expected at least 1");
+    CHECK(refusal<ShapeError>([] { split_batch(x, -3); }) == "parts is -3, expected at least 1");
 }
 
 TEST_CASE("the parts of a batch are aliases, and joined they are the batch", "[batches]") {
@@ -87,9 +79,9 @@ TEST_CASE("a batch is cut into batches of given sizes", "[batches]") {
     CHECK(index({1, 3}) == "sizes[1] = 3 is not in [0, 3)");
     CHECK(index({1, -1, 3}) == "sizes[1] = -1 is not in [0, 3)");
     CHECK(index({std::numeric_limits<std::int64_t>::max()}) == "sizes[0] = 9223372036854775807 is not in [0, 4)");
-    CHECK(refusal([] { split_batch(x, {1, 1}); }) == "the sum of sizes is 2, expected 3, x.size()");
-    CHECK(refusal([] { split_batch(x, {}); }) == "the sum of sizes is 0, expected 3, x.size()");
-    CHECK(refusal([] { split_batch(x, Tensor<std::int64_t>{{1, 2}}); }) == "sizes rank is 2, expected 1");
+    CHECK(refusal<ShapeError>([] { split_batch(x, {1, 1}); }) == "the sum of sizes is 2, expected 3, x.size()");
+    CHECK(refusal<ShapeError>([] { split_batch(x, {}); }) == "the sum of sizes is 0, expected 3, x.size()");
+    CHECK(refusal<ShapeError>([] { split_batch(x, Tensor<std::int64_t>{{1, 2}}); }) == "sizes rank is 2, expected 1");
 }
 
 TEST_CASE("split_batch by the sizes is the adjoint of merge_batches", "[batches][adjoint]") {
@@ -119,7 +111,7 @@ TEST_CASE("split_batch by the sizes is the adjoint of merge_batches", "[batches]
 TEST_CASE("more rows than can be counted are not joined", "[batches]") {
     using Batches = std::vector<LoDTensor<std::uint8_t>>;
     LoDTensor<std::uint8_t> const half(Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0}));
-    CHECK(refusal([&] { merge_batches(Batches{half, half}); }) ==
+    CHECK(refusal<ShapeError>([&] { merge_batches(Batches{half, half}); }) ==
           "rows of the batches is 4611686018427387904 + 4611686018427387904, expected at most 2^63 - 1");
     CHECK_THROWS_AS(merge_batches(Batches{half, half, half, half}), rowan::ShapeError);
     CHECK(merge_batches(Batches{half, LoDTensor<std::uint8_t>(Tensor<std::uint8_t>::from_shape({5, 0}))}).shape()[0] == (std::size_t{1} << 62) + 5);
@@ -143,9 +135,9 @@ TEST_CASE("batches of many rows are joined by several threads", "[batches]") {
 
 TEST_CASE("batches that do not fit together are refused", "[batches]") {
     using Batches = std::vector<LoDTensor<float>>;
-    CHECK(refusal([] { merge_batches(Batches{}); }) == "batches is none, expected at least one");
-    CHECK(refusal([] { merge_batches(Batches{x, LoDTensor<float>({1, 2})}); }) == "batches[1].lod().levels() is 0, expected 2");
-    CHECK(refusal([] { merge_batches(Batches{LoDTensor<float>(Tensor<float>{{1, 2}}), LoDTensor<float>(Tensor<float>{{1}})}); }) ==
+    CHECK(refusal<ShapeError>([] { merge_batches(Batches{}); }) == "batches is none, expected at least one");
+    CHECK(refusal<ShapeError>([] { merge_batches(Batches{x, LoDTensor<float>({1, 2})}); }) == "batches[1].lod().levels() is 0, expected 2");
+    CHECK(refusal<ShapeError>([] { merge_batches(Batches{LoDTensor<float>(Tensor<float>{{1, 2}}), LoDTensor<float>(Tensor<float>{{1}})}); }) ==
           "batches[1].shape() is [1, 1], expected [1, 2]");
 }
 

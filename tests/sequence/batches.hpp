@@ -137,4 +137,6 @@ inline Tensor<double> eighths(Shape const& shape, std::uint64_t seed) {
     return t;
 }
 
+inline rowan::StepMap<> map_of(List const& lengths, bool sorted = true) { return {Lod::from_lengths({lengths}), 0, sorted}; }
+
 }  // namespace batches

@@ -9,11 +9,9 @@ namespace test_reorder {
 
 namespace {
 
-using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::refusal, batches::refused,
-    batches::same, batches::Shape, batches::wild_batch;
+using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::map_of, batches::refusal,
+    batches::refused, batches::same, batches::Shape, batches::wild_batch;
 using rowan::Cpu, rowan::Lod, rowan::LodError, rowan::LoDTensor, rowan::ShapeError, rowan::StepMap, rowan::Tensor;
-
-StepMap<> map_of(List const& lengths, bool sorted = true) { return {Lod::from_lengths({lengths}), 0, sorted}; }
 
 List random_order(std::size_t n) {
     List order(n);

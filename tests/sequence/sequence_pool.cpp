@@ -202,6 +202,10 @@ TEST_CASE("sequence_pool: bad arguments are refused", "[sequence_pool][bad]") {
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool(e, rows, Pooling::sum); }, rows) == "x.lod().levels() is 0, expected at least 1");
     CHECK(refusal<ShapeError>([&](Cpu e) { sequence_pool_grad(e, rows, rows, Pooling::sum); }, rows) ==
           "x.lod().levels() is 0, expected at least 1");
+    LoDTensor<float> longer({1}, Lod{{0, 1}});
+    longer.value() = Tensor<float>{1, 2};
+    CHECK(refusal<rowan::LodError>([&](Cpu e) { sequence_pool(e, longer, Pooling::sum); }, longer) ==
+          "lod[0][1] = 1 is not 2, the number of rows");
     CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pooling::sum, 0.5); }, ids) ==
           "pad_value is 0.5, expected a whole number that the element type holds");
     CHECK(refusal<ValueError>([&](Cpu e) { sequence_pool(e, ids, Pooling::sum, 0x1p31); }, ids) ==

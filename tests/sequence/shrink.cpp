@@ -10,11 +10,9 @@ namespace test_shrink {
 
 namespace {
 
-using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::refusal, batches::refused,
-    batches::same, batches::Shape, batches::wild_batch;
+using batches::batch, batches::counted, batches::dot, batches::eighths, batches::List, batches::Lists, batches::map_of, batches::refusal,
+    batches::refused, batches::same, batches::Shape, batches::wild_batch;
 using rowan::Cpu, rowan::Lod, rowan::LodError, rowan::LoDTensor, rowan::ShapeError, rowan::StepMap, rowan::Tensor;
-
-StepMap<> map_of(List const& lengths, bool sorted = true) { return {Lod::from_lengths({lengths}), 0, sorted}; }
 
 // The positions, among those that have a step `from` (or all, below 0), of those that have a step t.
 List live(StepMap<> const& map, std::int64_t from, std::size_t t) {

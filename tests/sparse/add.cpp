@@ -3,6 +3,7 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 
@@ -65,6 +66,14 @@ TEST_CASE("the sum stands for the sum of the dense tensors", "[add][property]") 
         RC_ASSERT(rowan::to_dense(add(a, b)) == want);
         RC_ASSERT(add(rowan::to_dense(a), b) == want);
     }));
+}
+
+TEST_CASE("terms that do not fit are refused", "[add][bad_input]") {
+    SelectedRows<float> const g(4, {0}, {{1, 2}}), taller(5, {0}, {{1, 2}}), wider(4, {0}, {{1, 2, 3}});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { add(exec, g, taller); }, g, taller) == "b.height() is 5, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { add(exec, g, wider); }, g, wider) == "b.value().shape() is [1, 3], expected [1, 2]");
+    auto const short_table = test::ramp<float>({3, 2});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { add(exec, short_table, g); }, short_table) == "dense.shape(0) is 3, expected 4");
 }
 
 }  // namespace test_add

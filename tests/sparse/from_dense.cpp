@@ -3,6 +3,7 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -51,6 +52,18 @@ TEMPLATE_TEST_CASE("to_dense(from_dense(t)) is t, of every element type", "[from
         auto const g = from_dense(dense);
         CHECK((g.rows().size() <= shape[0] / 2 && reference::same(rowan::to_dense(g), dense)));
     }
+}
+
+TEST_CASE("from_dense refuses a threshold that is negative or not finite", "[from_dense][bad_input]") {
+    Tensor<float> const dense{{1, 2}, {3, 4}};
+    double const infinity = std::numeric_limits<double>::infinity();
+    for (double const bad : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, -0.1})
+        CHECK(test::refused<rowan::ValueError>([&](Cpu exec) { from_dense(exec, dense, bad); }, dense).field() == "threshold");
+    CHECK_THROWS_WITH(from_dense(Tensor<float>::full({}, 1)), "dense rank is 0, expected at least 1");
+    Tensor<std::int64_t> const numbers{{0}, {std::numeric_limits<std::int64_t>::max()}, {std::numeric_limits<std::int64_t>::min()}};
+    CHECK(from_dense(numbers, 1e18).rows().size() == 2);
+    CHECK(from_dense(numbers, 1e300).rows().empty());  // larger than any integer
+    CHECK(from_dense(numbers, 0x1p63).rows().empty());
 }
 
 }  // namespace test_from_dense

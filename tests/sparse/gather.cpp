@@ -4,6 +4,7 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -102,6 +103,33 @@ TEST_CASE("gather and lookup_table_grad are adjoint", "[gather][property]") {
         auto const grad = rowan::lookup_table_grad(g.rows(), g.value(), 5);
         RC_ASSERT(inner(gather(table, g.rows()), g.value()) == inner(table, rowan::to_dense(grad)));
     }));
+}
+
+TEST_CASE("gather refuses shapes that do not fit", "[gather][bad_input]") {
+    auto const table = test::ramp<float>({4, 2});
+    auto out = test::ramp<float>({2, 3});
+    auto scalar = Tensor<float>::full({}, 1);
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { gather(exec, scalar, {0}); }, scalar) == "table rank is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { gather_into(exec, table, {0, 1}, out); }, table, out) == "out.shape() is [2, 3], expected [2, 2]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { gather_into(exec, table, {0}, scalar); }, table, scalar) == "out.shape() is [], expected [1, 2]");
+
+    auto const most = Tensor<float>::zeros(Shape(Tensor<float>::max_rank, 1));
+    CHECK(gather(most, {0}).dimension() == Tensor<float>::max_rank);
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { gather(exec, most, Tensor<std::int64_t>{{0}}); }, most) == "rank is 9, expected at most 8");
+}
+
+TEST_CASE("an output that shares memory with table or ids is refused", "[gather][bad_input]") {
+    auto table = test::ramp<float>({6, 2});
+    auto out = table.slice(1, 3);
+    CHECK(test::refusal<rowan::Error>([&](Cpu e) { gather_into(e, table, {4, 5}, out); }, table) == "out shares memory with table");
+    auto ids = Tensor<std::int64_t>{{2}, {1}, {0}};
+    auto const flat = ids.reshaped({3});
+    auto const ones = Tensor<std::int64_t>::full({3, 1}, 1);
+    CHECK(test::refusal<rowan::Error>([&](Cpu e) { gather_into(e, ones, flat, ids); }, ids) == "out shares memory with ids");
+
+    auto lower = table.slice(3, 6);  // the same block, other rows
+    gather_into(table.slice(0, 3), {2, 1, 0}, lower);
+    CHECK(table == Tensor<float>{{0, 0.125}, {0.25, 0.375}, {0.5, 0.625}, {0.5, 0.625}, {0.25, 0.375}, {0, 0.125}});
 }
 
 }  // namespace test_gather

@@ -3,6 +3,7 @@
 #include <rowan/sparse/sgd.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 #include <utility>
@@ -58,6 +59,27 @@ TEST_CASE("the output's gradient is taken over without a copy", "[lookup_table_g
     CHECK(lookup_table_grad({0, 1}, std::move(flat), 2).value().data() == memory);
     Tensor<float> const cube{{{1, 2}, {3, 4}}};
     CHECK(lookup_table_grad(Tensor<std::int32_t>{{0, 1}}, cube.share(), 2).value().data() == cube.data());
+}
+
+TEST_CASE("lookup_table_grad refuses shapes that do not fit", "[lookup_table_grad][bad_input]") {
+    Tensor<std::int64_t> const square{{0, 1}, {2, 3}};
+    auto const out_grad = test::ramp<float>({2, 2, 3});
+    CHECK(lookup_table_grad(square, out_grad, 4).rows().size() == 4);
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { lookup_table_grad(exec, square, out_grad, -4); }) == "height is -4, expected in [0, 2^63 - 1]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { lookup_table_grad(exec, {0, 1, 2}, out_grad, 4); }, out_grad) ==
+          "out_grad.shape() is [2, 2, 3], expected to begin with [3], the shape of ids");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { lookup_table_grad(exec, square, test::ramp<float>({2}), 4); }) ==
+          "out_grad.shape() is [2], expected to begin with [2, 2], the shape of ids");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { lookup_table_grad(exec, square, out_grad, 4, -1); }) ==
+          "padding_id[0] = -1 is not in [0, 4)");
+    CHECK(test::refusal<rowan::IndexError>([&](Cpu exec) { lookup_table_grad(exec, square, out_grad, 4, 4); }, out_grad) ==
+          "padding_id[0] = 4 is not in [0, 4)");
+
+    auto const one = Tensor<std::int64_t>::full({}, 0);
+    auto const most = Tensor<float>::zeros(Shape(Tensor<float>::max_rank, 1));
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { lookup_table_grad(e, one, most, 3); }, most) == "rank is 9, expected at most 8");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { lookup_table_grad(e, one, most, 3, 0); }, most) == "rank is 9, expected at most 8");
+    CHECK(lookup_table_grad(one, Tensor<float>::zeros(Shape(Tensor<float>::max_rank - 1, 1)), 3).value().dimension() == Tensor<float>::max_rank);
 }
 
 }  // namespace test_lookup_table_grad

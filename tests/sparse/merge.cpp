@@ -4,6 +4,7 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -132,6 +133,15 @@ TEST_CASE("the order of unique rows does not matter", "[merge]") {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CHECK(std::ranges::equal(merged.value().row(static_cast<std::size_t>(rows[i])), g.value().row(i)));
     }
+}
+
+TEST_CASE("a value that is not of the plan's rows is refused", "[merge][bad_input]") {
+    SelectedRows<float> out(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    RowPlan<> const plan(out);
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { merge(exec, plan, test::ramp<float>({2, 2})); }, plan) ==
+          "value.shape(0) is 2, expected 3, the number of rows");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { merge_into(exec, plan, Tensor<float>::full({}, 1), out); }, plan, out) ==
+          "value rank is 0, expected at least 1");
 }
 
 }  // namespace test_merge

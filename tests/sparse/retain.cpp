@@ -2,6 +2,7 @@
 #include <rowan/sparse/retain.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -56,6 +57,11 @@ TEST_CASE("bits are copied, at all sizes", "[retain]") {
         for (std::int64_t row = 0; row < g.height(); ++row) all.push_back(row);
         CHECK(reference::same(retain(Cpu{.threads = 3}, g, all), g));
     });
+}
+
+TEST_CASE("rows that are no list are refused", "[retain][bad_input]") {
+    SelectedRows<float> const g(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { retain(exec, g, Tensor<std::int64_t>{{0, 2}}); }, g) == "rows rank is 2, expected 1");
 }
 
 }  // namespace test_retain

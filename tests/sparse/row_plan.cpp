@@ -2,6 +2,7 @@
 #include <rowan/sparse/row_plan.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -145,6 +146,11 @@ TEST_CASE("plans are values: copied deep, empty when moved from", "[row_plan]") 
     CHECK(is_plan_of(plan, {1}, 2));
     plan.swap(copy);
     CHECK((is_plan_of(plan, rows, 6) && is_plan_of(copy, {1}, 2)));
+}
+
+TEST_CASE("a plan refuses rows that are no list, and what is no height", "[row_plan][bad_input]") {
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, {0}, -1); }) == "height is -1, expected in [0, 2^63 - 1]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, rowan::Tensor<std::int64_t>{{0, 1}, {2, 3}}, 4); }) == "rows rank is 2, expected 1");
 }
 
 }  // namespace test_row_plan

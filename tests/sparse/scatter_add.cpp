@@ -3,6 +3,7 @@
 #include <rowan/sparse/scale.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -157,6 +158,38 @@ TEST_CASE("adding x and then -x gives integers back", "[scatter_add][property]")
         scatter_add(table, rowan::scale(g, -1));
         RC_ASSERT(reference::same(table, before));
     }));
+}
+
+TEST_CASE("scatter_add refuses shapes that do not fit", "[scatter_add][bad_input]") {
+    auto table = test::ramp<float>({4, 2});
+    auto scalar = Tensor<float>::full({}, 1);
+    auto const rows = test::ramp<float>({2, 2});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, scalar, {0, 1}, rows); }, scalar) == "dst rank is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, {0}, rows); }, table) == "src.shape(0) is 2, expected 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, {0, 1, 9}, rows); }, table) == "src.shape(0) is 2, expected 3");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, {0, 1}, test::ramp<float>({2, 3})); }, table) == "src.shape() is [2, 3], expected [2, 2]");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, {0, 1}, scalar); }, table) == "src rank is 0, expected at least 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, Tensor<std::int32_t>{{0, 1}}, rows); }, table) == "ids rank is 2, expected 1");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, table, {0, 1}, test::ramp<float>({2})); }, table) ==
+          "src.shape() is [2], expected [2, 2]");
+    SelectedRows<float> const g(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    auto short_table = test::ramp<float>({3, 2});
+    auto wide_table = test::ramp<float>({4, 2, 1});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, short_table, g); }, short_table) == "dst.shape(0) is 3, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { scatter_add(exec, wide_table, g); }, wide_table) ==
+          "dst.shape() is [4, 2, 1], expected [4, 2]");
+    CHECK_NOTHROW(scatter_add(table, {0, 3}, rows));
+    CHECK_NOTHROW(scatter_add(table, g));
+}
+
+TEST_CASE("a table that shares memory with rows or ids is refused", "[scatter_add][bad_input]") {
+    auto table = test::ramp<float>({6, 2});
+    auto const upper = table.slice(0, 2);
+    CHECK(test::refusal<rowan::Error>([&](Cpu e) { scatter_add(e, table, {4, 5}, upper); }, table) == "dst shares memory with src");
+    auto ids = Tensor<std::int64_t>{{2}, {1}, {0}};
+    auto const flat = ids.reshaped({3});
+    auto const ones = Tensor<std::int64_t>::full({3, 1}, 1);
+    CHECK(test::refusal<rowan::Error>([&](Cpu e) { scatter_add(e, ids, flat, ones); }, ids) == "dst shares memory with ids");
 }
 
 }  // namespace test_scatter_add

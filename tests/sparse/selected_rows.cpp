@@ -2,6 +2,7 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -134,6 +135,30 @@ TEST_CASE("an alias of a row-sparse gradient has its rows and sees its elements"
     CHECK(alias.value()(1, 1) == 8);
     g = SelectedRows<float>(9, {0}, {{1, 1}});
     CHECK(alias.rows().size() == 3);
+}
+
+TEST_CASE("SelectedRows refuses what is not one row of value per row", "[selected_rows][bad_input]") {
+    auto const value = test::ramp<float>({3, 2});
+    auto const make = [&](std::int64_t height, rowan::Ids<> rows, Tensor<float> const& v) {
+        return test::refusal<rowan::ShapeError>([&](rowan::Cpu) { SelectedRows<float>(height, rows, v); }, v);
+    };
+    CHECK(make(4, {0, 1}, value) == "value.shape(0) is 3, expected 2, the number of rows");
+    CHECK(make(4, {0, 1, 2, 3}, value) == "value.shape(0) is 3, expected 4, the number of rows");
+    CHECK(make(4, {}, value) == "value.shape(0) is 3, expected 0, the number of rows");
+    CHECK(make(4, {0}, Tensor<float>::full({}, 1)) == "value rank is 0, expected at least 1");
+    CHECK(make(4, Tensor<std::int64_t>{{0, 1, 2}}, value) == "rows rank is 2, expected 1");
+    CHECK(make(4, Tensor<std::int32_t>::zeros({}), value) == "rows rank is 0, expected 1");
+    CHECK(make(-1, {0, 1, 2}, value) == "height is -1, expected in [0, 2^63 - 1]");
+    CHECK(make(std::numeric_limits<std::int64_t>::min(), {0, 1, 2}, value) == "height is -9223372036854775808, expected in [0, 2^63 - 1]");
+    CHECK(test::refusal<rowan::ShapeError>([&](rowan::Cpu) { SelectedRows<float>(std::uint64_t{1} << 63, {0}, test::ramp<float>({1})); }) ==
+          "height is 9223372036854775808, expected in [0, 2^63 - 1]");
+    CHECK(make(2, {9, 9}, value) == "value.shape(0) is 3, expected 2, the number of rows");  // counts come before ids
+    CHECK_NOTHROW(SelectedRows<float>(4, {0, 1, 3}, value));
+
+    auto const error = test::refused<rowan::ShapeError>([&](rowan::Cpu) { SelectedRows<float>(4, {0, 1}, value); });
+    CHECK(error.field() == "value.shape(0)");
+    CHECK(error.actual() == "3");
+    CHECK(error.expected() == "2, the number of rows");
 }
 
 }  // namespace test_selected_rows

@@ -3,8 +3,10 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -48,6 +50,18 @@ TEST_CASE("the sections under each other stand for the whole", "[split][property
         }
         RC_ASSERT(rows == g.rows().size());
     }));
+}
+
+TEST_CASE("heights that are not those of sections are refused", "[split][bad_input]") {
+    SelectedRows<float> const g(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, -1, 4}); }, g) == "heights[1] is -1, expected 0 or more");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, 4}); }, g) ==
+          "heights[1] is 4, expected at most 3, what is left of the height");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, std::numeric_limits<std::int64_t>::max()}); }, g) ==
+          "heights[1] is 9223372036854775807, expected at most 3, what is left of the height");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, 2}); }, g) == "sum of heights is 3, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {}); }, g) == "sum of heights is 0, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, Tensor<std::int64_t>{{1, 3}}); }, g) == "heights rank is 2, expected 1");
 }
 
 }  // namespace test_split

@@ -2,6 +2,7 @@
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <cstdint>
 
@@ -33,6 +34,14 @@ TEMPLATE_TEST_CASE("every element type has the bits of a serial sum onto zeros",
         CHECK(reference::same(to_dense(g), want));
         CHECK(reference::same(to_dense(Cpu{.threads = 3}, g), want));
     });
+}
+
+TEST_CASE("R3: a height times a width that overflows is refused where it would become dense (CVE-2021-41195)", "[to_dense][bad_input]") {
+    std::int64_t const segment = 1676240524292489355;
+    SelectedRows<float> const g(segment + 1, {segment}, Tensor<float>::full({1, 10, 1}, 1));
+    CHECK_THAT((test::refusal<rowan::ShapeError>([&](Cpu e) { to_dense(e, g); }, g)), Catch::Matchers::ContainsSubstring("[1676240524292489356, 10, 1]"));
+    CHECK(rowan::merge(g) == g);
+    CHECK(rowan::squared_norm(g) == 10);
 }
 
 }  // namespace test_to_dense

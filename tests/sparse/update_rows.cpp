@@ -1,7 +1,9 @@
 // tests/sparse/update_rows.cpp: a rule of the user's own, once per row.
 #include <rowan/sparse/update_rows.hpp>
+#include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"
+#include "refused.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -123,6 +125,20 @@ TEST_CASE("what a rule throws reaches the caller once, from any thread", "[updat
         }
         CHECK(caught == 1);
     }
+}
+
+TEST_CASE("update_rows refuses a state of another height, however its rows are shaped", "[update_rows][bad_input]") {
+    auto const g = SelectedRows<float>(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
+    auto param = test::ramp<float>({4, 2});
+    auto counts = Tensor<std::int64_t>::zeros({4});
+    auto short_counts = Tensor<std::int64_t>::zeros({3, 7});
+    auto const rule = [](std::span<float const>, std::span<float>, std::span<std::int64_t> count) { count[0] += 1; };
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { update_rows(e, g, rule, param, short_counts); }, param, short_counts) ==
+          "state 0.shape(0) is 3, expected 4");
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu e) { update_rows(e, rowan::to_dense(g), rule, param, short_counts); }, param, short_counts) ==
+          "state 0.shape(0) is 3, expected 4");
+    update_rows(g, rule, param, counts);
+    CHECK(counts == Tensor<std::int64_t>{1, 0, 1, 0});
 }
 
 }  // namespace test_update_rows

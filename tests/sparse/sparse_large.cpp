@@ -1,4 +1,4 @@
-// tests/sparse/large_virtual.cpp: tables of more than 4 GiB of addresses, of which only a few rows are ever touched.
+// tests/sparse/sparse_large.cpp: tables of more than 4 GiB of addresses, of which only a few rows are ever touched.
 #include "catch.hpp"
 
 #include <rowan/sparse.hpp>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #endif
 
-namespace test_large_virtual {
+namespace test_sparse_large {
 
 namespace {
 
@@ -161,4 +161,4 @@ TEST_CASE("rows without width may be any number", "[large]") {
     CHECK_THROWS_AS(rowan::gather(table, {last + 1}), rowan::IndexError);
 }
 
-}  // namespace test_large_virtual
+}  // namespace test_sparse_large

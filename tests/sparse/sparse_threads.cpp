@@ -1,18 +1,24 @@
-// tests/sparse/determinism.cpp: one hash for every operation, whatever the number of threads, run after run.
+// tests/sparse/sparse_threads.cpp: one hash for every operation, whatever the number of threads, run after run.
 #include <rowan/sparse.hpp>
 
+#include "optimizers.hpp"
+#include "refused.hpp"
 #include "steps.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
 
-namespace test_determinism {
+namespace test_sparse_threads {
 
 using inputs::Rows;
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
@@ -88,7 +94,7 @@ std::size_t step_hashes(Step const& step) {
 
 }  // namespace
 
-TEST_CASE("the inputs tell one order of summation from another", "[determinism]") {
+TEST_CASE("the inputs tell one order of summation from another", "[threads]") {
     auto const& g = gradient();
     REQUIRE((g.value().size() >= rowan::detail::serial_below && g.rows().size() > std::size_t{1} << 15));
     auto backwards = Rows(g.rows().size());
@@ -101,7 +107,7 @@ TEST_CASE("the inputs tell one order of summation from another", "[determinism]"
     CHECK(hash(rowan::to_dense(g)) != hash(rowan::to_dense(rowan::merge(g))));
 }
 
-TEST_CASE("merge and plans have the bits of the serial reference on any number of threads", "[determinism][merge]") {
+TEST_CASE("merge and plans have the bits of the serial reference on any number of threads", "[threads][merge]") {
     auto const& g = gradient();
     auto const want = hash(reference::merge(g));
     CHECK(hashes(want, [&](Cpu exec) { return hash(rowan::merge(exec, g)); }) == 1);
@@ -121,7 +127,7 @@ TEST_CASE("merge and plans have the bits of the serial reference on any number o
     CHECK(hashes(hash(Tensor<float>{rowan::squared_norm(Cpu{1}, g)}), norm) == 1);
 }
 
-TEST_CASE("scatter_add and sgd have the bits of the serial loop on any number of threads", "[determinism][scatter_add][sgd]") {
+TEST_CASE("scatter_add and sgd have the bits of the serial loop on any number of threads", "[threads][scatter_add][sgd]") {
     auto const& g = gradient();
     auto const before = inputs::wild<float>(g.shape(), 2);
     auto want = before;
@@ -139,7 +145,7 @@ TEST_CASE("scatter_add and sgd have the bits of the serial loop on any number of
     CHECK(step_hashes([](auto&&... x) { rowan::sgd(x..., 0.1); }) == 1);
 }
 
-TEST_CASE("rows wide enough to be shared by columns have the bits of the serial loop", "[determinism][scatter_add][sgd]") {
+TEST_CASE("rows wide enough to be shared by columns have the bits of the serial loop", "[threads][scatter_add][sgd]") {
     auto const& g = wide_gradient();
     REQUIRE(g.value().size() >= rowan::detail::serial_below);
     auto const before = inputs::wild<float>(g.shape(), 2);
@@ -159,7 +165,7 @@ TEST_CASE("rows wide enough to be shared by columns have the bits of the serial 
 }
 
 // Much of this is copies, partly made by one thread: these hashes say that threads do not matter, not that there are any.
-TEST_CASE("what copies and what sums along rows has one hash on any number of threads", "[determinism]") {
+TEST_CASE("what copies and what sums along rows has one hash on any number of threads", "[threads]") {
     auto const& g = gradient();
     auto const table = inputs::wild<float>(g.shape(), 2);
     auto const one = [](auto const& operation) { return hashes(operation(Cpu{1}), operation) == 1; };
@@ -178,19 +184,19 @@ TEST_CASE("what copies and what sums along rows has one hash on any number of th
     CHECK(one([&](Cpu exec) { return hash(Tensor<float>{rowan::squared_norm(exec, g)}); }));
 }
 
-TEST_CASE("adagrad, momentum and adam have one hash on any number of threads", "[determinism]") {
+TEST_CASE("adagrad, momentum and adam have one hash on any number of threads", "[threads]") {
     CHECK(step_hashes<float>([](auto&&... x) { rowan::adagrad(x...); }) == 1);
     CHECK(step_hashes<float>([](auto&&... x) { rowan::momentum(x..., {.nesterov = true, .weight_decay = 0.1}); }) == 1);
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::adam(x..., {.step = 3}); }) == 1);
 }
 
-TEST_CASE("rmsprop and ftrl have one hash on any number of threads", "[determinism]") {
+TEST_CASE("rmsprop and ftrl have one hash on any number of threads", "[threads]") {
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
     CHECK(step_hashes<float, float, float>([](auto&&... x) { rowan::rmsprop(x...); }) == 1);
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::ftrl(x...); }) == 1);
 }
 
-TEST_CASE("what rules see of whole rows has one hash on any number of threads", "[determinism]") {
+TEST_CASE("what rules see of whole rows has one hash on any number of threads", "[threads]") {
     auto const& g = gradient();
     RowPlan<> const plan(g);
     auto const dense = inputs::wild<float>(g.shape(), 4);
@@ -215,4 +221,60 @@ TEST_CASE("what rules see of whole rows has one hash on any number of threads", 
     CHECK(one([&](Cpu exec, auto& param, auto& moment) { rowan::update_rows(exec, dense, own, param, moment); }));
 }
 
-}  // namespace test_determinism
+TEST_CASE("no number of threads is too large", "[threads]") {
+    std::size_t const n = 300'000;
+    auto table = Tensor<float>::zeros({n, 1}), moment = table;
+    std::vector<std::int64_t> ids(n);
+    for (std::size_t i = 0; i < n; ++i) ids[i] = static_cast<std::int64_t>(n - 1 - i);
+    SelectedRows<float> const g(n, ids, Tensor<float>::full({n, 1}, 2));
+    for (int const threads : {1000, std::numeric_limits<int>::max()}) {
+        rowan::scatter_add(Cpu{threads}, table, g);
+        rowan::adagrad(Cpu{threads}, table, moment, g, {.learning_rate = 1.0, .epsilon = 0.0});
+    }
+    CHECK(table(0, 0) == 2.0F - 2.0F / 2.0F + 2.0F - 2.0F / std::sqrt(8.0F));
+    CHECK(moment(n - 1, 0) == 8);
+}
+
+TEST_CASE("a number of threads below 0 is refused by every function, whatever the sizes", "[threads]") {
+    auto const table = test::ramp<float>({3, 2});
+    SelectedRows<float> const grad(3, {2, 0}, {{1, 2}, {3, 4}});
+    RowPlan<> const plan(grad);
+    auto param = table;
+    auto out = grad;
+    std::vector<std::function<void(Cpu)>> calls{
+        [&](Cpu e) { gather(e, table, {0}); },
+        [&](Cpu e) { gather_into(e, table, {0, 1, 2}, param); },
+        [&](Cpu e) { lookup_table_grad(e, {0, 1, 2}, table, 3); },
+        [&](Cpu e) { scatter_add(e, param, grad); },
+        [&](Cpu e) { scatter_add(e, param, {0, 1, 2}, table); },
+        [&](Cpu e) { RowPlan<>(e, {}, 3); },
+        [&](Cpu e) { merge(e, grad); },
+        [&](Cpu e) { merge_into(e, plan, grad.value(), out); },
+        [&](Cpu e) { add(e, grad, grad); },
+        [&](Cpu e) { add(e, grad, table); },
+        [&](Cpu e) { scale(e, grad, 2); },
+        [&](Cpu e) { to_dense(e, grad); },
+        [&](Cpu e) { from_dense(e, table); },
+        [&](Cpu e) { retain(e, grad, {}); },
+        [&](Cpu e) { split(e, grad, {3}); },
+        [&](Cpu e) { squared_norm(e, grad); },
+        [&](Cpu e) { update_rows(e, grad, [](auto, auto) {}, param); },
+        [&](Cpu e) { rowan::parallel_for(e, 0, 1, [](std::size_t, std::size_t) {}); },
+    };
+    for (auto const& optimizer : test::optimizers()) {
+        auto const s = std::make_shared<test::States>(test::states_for(optimizer, param));
+        calls.push_back([&, s, optimizer](Cpu e) { optimizer.sparse(e, param, *s, grad); });
+        calls.push_back([&, s, optimizer](Cpu e) { optimizer.dense(e, param, *s, table); });
+        calls.push_back([&, s, optimizer](Cpu e) { optimizer.planned(e, plan, param, *s, grad.value()); });
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        CAPTURE(i);
+        for (int const threads : {-1, std::numeric_limits<int>::min()}) {
+            auto const error = test::refused<rowan::ValueError>([&](Cpu) { calls[i](Cpu{threads}); }, param, grad, out);
+            CHECK(error.field() == "threads");
+        }
+        CHECK_NOTHROW(calls[i](Cpu{3}));
+    }
+}
+
+}  // namespace test_sparse_threads

@@ -1,12 +1,10 @@
-// tests/io/program.cpp: nets as programs, also in files, and back.
+// tests/io/from_program.cpp: nets that became programs, also in the files of models, and become nets again.
 #include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/model.hpp>
-#include <rowan/io/operator_maker.hpp>
 #include <rowan/io/to_program.hpp>
 
-#include "catch.hpp"
-#include "inputs.hpp"
+#include "finite_differences.hpp"
 
 #include <rowan/layer/cast.hpp>
 #include <rowan/layer/compare.hpp>
@@ -40,7 +38,7 @@
 #include <string>
 #include <vector>
 
-namespace test_program {
+namespace test_from_program {
 
 namespace {
 
@@ -228,44 +226,8 @@ TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") 
     CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
 }
 
-TEST_CASE("an operator is made by its name, for the variables that it is to read", "[io]") {
-    Scope scope;
-    Variable& x = scope.new_var("x", tensor_spec<float>({UNK, 3}), Role::data);
-    Variable& ids = scope.new_var("ids", tensor_spec<std::int64_t>({UNK}), Role::data);
-    auto const make = [&](OpDesc const& op, std::vector<Variable*> const& inputs) -> Operator& {
-        return make_operator<my_ops, Cpu, float>(scope, op, inputs);
-    };
-    Operator const& leaky = make({.type = "leaky", .attrs = {{"slope", 0.25}}}, {&x});
-    CHECK(leaky.inputs == std::vector{&x});
-    CHECK(leaky.outputs[0]->spec() == x.spec());
-    CHECK(&leaky.outputs[0]->scope() == &scope);
-    CHECK(to_program<my_ops>(*leaky.outputs[0]).blocks[0].ops[1].attrs[0] == Attribute{"slope", 0.25});
-    CHECK_THROWS_AS(make({.type = "leaky"}, {&x}), GraphError);
-    CHECK_THROWS_AS(make({.type = "leaking"}, {&x}), GraphError);
-    CHECK_THROWS_AS(make({.type = "tanh"}, {&ids}), TypeError);
-    CHECK(scope.operators().size() == 1);
-}
-
-TEST_CASE("a program in words", "[io][golden]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
-    auto const program = to_program(*layer::scale(layer::fc(layer::data("x", {UNK, 3}), {.output_size = 2}), 0.5));
-    CHECK(to_string(program) ==
-          "block 0\n"
-          "  LOD_TENSOR x: f32[UNK, 3]\n"
-          "  LOD_TENSOR fc_0.w_0: f32[3, 2], persistable\n"
-          "  LOD_TENSOR fc_0.b_0: f32[2], persistable\n"
-          "  LOD_TENSOR fc_0.out_0: f32[UNK, 2]\n"
-          "  LOD_TENSOR scale_0.out_0: f32[UNK, 2]\n"
-          "  out=x = feed()\n"
-          "  out=fc_0.out_0 = fc(x=x, w=fc_0.w_0, b=fc_0.b_0)\n"
-          "  out=scale_0.out_0 = scale(x=fc_0.out_0) {factor: 0.5, bias: 0}\n"
-          "  fetch(x=scale_0.out_0), target");
-}
-
 TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const program = to_program(*nets[0]());
     CHECK(refusal(program, [](auto&) {}) == "nothing");
     auto const op = [](ProgramDesc& p, std::string const& type) -> OpDesc& {
@@ -310,8 +272,7 @@ TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io
     inputs::Random random(7);
     std::size_t refused = 0, runs = 0;
     for (std::size_t n = 0; n < 5; ++n) {
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const out = nets[n]();
         auto const program = to_program(*out);
         auto const values = values_for(*out);
@@ -354,8 +315,7 @@ TEST_CASE("a model in a file is whole: it runs where nobody has built its net", 
     std::string const path = "rowan_program_" + std::to_string(::getpid()) + ".rowan", second = path + "2";
     for (std::size_t n = 0; n < nets.size(); ++n) {
         CAPTURE(n);
-        Scope scope;
-        ScopeGuard const guard(scope);
+        test::DefaultScope scope;
         auto const out = layer::apply<leaky_op>({.slope = 0.5}, nets[n]());
         auto const feeds = feeds_of(to_program<my_ops>(*out));
         Net<>::trace_and_build(*out);
@@ -380,8 +340,7 @@ TEST_CASE("a model in a file is whole: it runs where nobody has built its net", 
 
 TEST_CASE("a model's program and its values must belong together", "[io][bad]") {
     std::string const path = "rowan_program_" + std::to_string(::getpid()) + ".rowan";
-    Scope scope;
-    ScopeGuard const guard(scope);
+    test::DefaultScope scope;
     auto const out = nets[0]();
     auto const program = to_program(*out);
     auto const said = [&](auto const& change) -> std::string {
@@ -416,4 +375,4 @@ TEST_CASE("a model's program and its values must belong together", "[io][bad]") 
     std::remove(path.c_str());
 }
 
-}  // namespace test_program
+}  // namespace test_from_program

@@ -1,11 +1,11 @@
-// tests/sequence/unpack.cpp: sequences cut into steps.
+// tests/sequence/tensor_array_unpack.cpp: sequences cut into steps.
 #include <rowan/sequence/tensor_array.hpp>
 
 #include "sequence/batches.hpp"
 
 #include "dtypes/own_types.hpp"
 
-namespace test_unpack {
+namespace test_tensor_array_unpack {
 
 namespace {
 
@@ -269,4 +269,4 @@ TEST_CASE("the same steps on any number of threads", "[unpack]") {
     }
 }
 
-}  // namespace test_unpack
+}  // namespace test_tensor_array_unpack

@@ -1,4 +1,4 @@
-// tests/sequence/pack.cpp: steps put together to sequences again.
+// tests/sequence/tensor_array_pack.cpp: steps put together to sequences again.
 #include <rowan/sequence/reorder.hpp>
 #include <rowan/sequence/shrink.hpp>
 #include <rowan/sequence/tensor_array.hpp>
@@ -7,7 +7,7 @@
 
 #include "dtypes/own_types.hpp"
 
-namespace test_pack {
+namespace test_tensor_array_pack {
 
 namespace {
 
@@ -359,4 +359,4 @@ TEST_CASE("a recurrent loop over steps is, bit for bit, the loop sentence by sen
     }
 }
 
-}  // namespace test_pack
+}  // namespace test_tensor_array_pack

@@ -1,4 +1,4 @@
-// tests/sparse/bits.cpp: the bits themselves, written down: the same with every compiler, flag and instruction set.
+// tests/sparse/sparse_bits.cpp: bits, written down: the same with every compiler, flag and instruction set.
 #include <rowan/sparse.hpp>
 
 #include "catch.hpp"
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace test_bits {
+namespace test_sparse_bits {
 
 using rowan::SelectedRows, rowan::Tensor;
 
@@ -80,4 +80,4 @@ TEST_CASE("the bits are those that were written down", "[bits]") {
           }) == 0x621D7239AD0D404EU);
 }
 
-}  // namespace test_bits
+}  // namespace test_sparse_bits

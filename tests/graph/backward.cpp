@@ -1,0 +1,94 @@
+// tests/graph/backward.cpp
+#include <rowan/graph/backward.hpp>
+
+#include "catch.hpp"
+#include "graph/builder.hpp"
+
+#include <rowan/op/accuracy.hpp>
+#include <rowan/op/add.hpp>
+#include <rowan/op/concat.hpp>
+#include <rowan/op/elementwise_mul.hpp>
+#include <rowan/op/lookup_table.hpp>
+#include <rowan/op/tanh.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace test_backward {
+
+using namespace rowan;
+using namespace test;
+
+TEST_CASE("every gradient of a net is that of central differences", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK, 3});
+    auto& h = b.op<tanh_op, double>({&b.fc(x, b.parameter("w1", {3, 4}, 1), b.parameter("b1", {4}, 2))});
+    auto& cost = b.mse(b.fc(h, b.parameter("w2", {4, 2}, 3), b.parameter("b2", {2}, 4)), b.data("y", {UNK, 2}));
+    b.feed("x", values({5, 3}, 5));
+    b.feed("y", values({5, 2}, 6));
+    check_net(cost);
+}
+
+TEST_CASE("a variable that is read more than once gets the sum of its gradients", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK, 3});
+    auto &w = b.parameter("w", {3, 3}, 1), &bias = b.parameter("b", {3}, 2);
+    auto& once = b.fc(x, w, bias);
+    auto& twice = b.fc(once, w, bias);  // arms of unequal length
+    auto& product = b.op<elementwise_mul_op, double, double>({&twice, &twice});
+    auto& joined = b.op<concat_op, double>({&once, &product, &once}, {.axis = 1});
+    auto& cost = b.mse(joined, b.data("y", {UNK, 9}));
+    b.feed("x", values({4, 3}, 5));
+    b.feed("y", values({4, 9}, 6));
+    check_net(cost);
+}
+
+TEST_CASE("the gradient of a table stays row-sparse, and is dense where the table is a weight, too", "[graph]") {
+    for (bool const tied : {false, true}) {
+        Builder b;
+        auto& ids = b.data<std::int64_t>("ids", {UNK}, 1);
+        auto& table = b.parameter("table", {5, 3}, 1);
+        auto& rows = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
+        auto& again = b.op<lookup_table_op, double, std::int64_t>({&table, &ids});
+        auto& h = b.op<add_op, double, double>({&rows, &again});
+        auto& out = tied ? b.op<mul_nt_op, double, double>({&h, &table}) : h;
+        auto& cost = b.mse(out, b.data("y", {UNK, tied ? 5 : 3}));
+        ids.value().set(LoDTensor<std::int64_t>({4, 0, 4, 1}, Lod{{0, 1, 4}}));
+        b.feed("y", values({4, tied ? 5u : 3u}, 6));
+        auto const gradients = append_backward<double>(cost);
+        REQUIRE(gradients.size() == 1);
+        std::array const outputs{&rows, gradients[0].gradient};
+        Net<>::trace_and_build(outputs).run(b.scope);
+        CHECK(gradients[0].gradient->value().is<SelectedRows<double>>() == !tied);
+        CHECK((tensor(rows).lod() == Lod{{0, 1, 4}}));  // levels follow the rows
+        if (!tied) CHECK(gradients[0].gradient->value().get<SelectedRows<double>>().rows().size() == 8);
+        check_net(cost);
+    }
+}
+
+TEST_CASE("what no parameter needs is not computed", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK, 3});
+    auto& cost = b.mse(b.fc(x, b.parameter("w", {3, 2}, 1), b.parameter("b", {2}, 2)), b.data("y", {UNK, 2}));
+    std::vector<Variable*> outputs{&cost};
+    for (auto const& g : append_backward<double>(cost)) outputs.push_back(g.gradient);
+    std::vector<std::string_view> names;
+    auto const net = Net<>::trace_and_build(outputs);
+    for (Operator const* op : net.operators()) names.push_back(op->kernel->name);
+    CHECK(std::ranges::count(names, "mul_tn") == 1);
+    CHECK(std::ranges::count(names, "mul_nt") == 0);  // of x
+}
+
+TEST_CASE("what cannot be trained is refused", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK, 3});
+    CHECK_THROWS_WITH(append_backward<double>(x), "x does not depend on a parameter: there is nothing to train");
+    auto& share = b.op<accuracy_op, double, std::int64_t>({&b.parameter("w", {2, 3}, 1), &b.data<std::int64_t>("label", {UNK})});
+    CHECK_THROWS_WITH(append_backward<double>(share),
+                      "operator accuracy has no gradient for its input w, on which a result without a name depends");
+}
+
+}  // namespace test_backward

@@ -1,0 +1,114 @@
+// tests/graph/scope.cpp
+#include <rowan/graph/scope.hpp>
+
+#include "catch.hpp"
+#include "graph/builder.hpp"
+
+#include <rowan/op/add.hpp>
+#include <rowan/op/lookup_table.hpp>
+#include <rowan/op/sequence_pool.hpp>
+#include <rowan/op/tanh.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace test_scope {
+
+using namespace rowan;
+using namespace test;
+
+TEST_CASE("an operator with another number of inputs than slots throws", "[graph][bad]") {
+    Builder net;
+    Variable& x = net.data("x", {2, 3});
+    CHECK_THROWS_WITH((net.op<mse_op, double, double>({&x})), "mse has 1 inputs, expected 2");
+    CHECK_THROWS_WITH((net.op<tanh_op, double>({&x, &x})), "tanh has 2 inputs, expected 1");
+    CHECK(net.scope.operators().empty());
+}
+
+TEST_CASE("a scope that goes takes its operators from the readers of others", "[graph]") {
+    Builder b;
+    auto& x = b.data("x", {UNK});
+    auto& stays = b.op<tanh_op, double>({&x});
+    {
+        Scope inner(b.scope);
+        Variable& mine = *inner.new_op<add_op, Cpu, double, double>({&x, &x}).outputs[0];
+        inner.new_op<tanh_op, Cpu, double>({&mine});
+        CHECK(x.readers().size() == 3);
+        inner.forget_readers();
+        CHECK(mine.readers().size() == 1);
+    }
+    REQUIRE(x.readers().size() == 1);
+    CHECK(x.readers()[0] == stays.writers()[0]);
+}
+
+TEST_CASE("the default scope is the thread's own, or a guard's", "[graph]") {
+    Scope& own = default_scope();
+    Scope mine;
+    {
+        ScopeGuard const guard(mine);
+        CHECK(&default_scope() == &mine);
+        Scope inner;
+        ScopeGuard const again(inner);
+        CHECK(&default_scope() == &inner);
+    }
+    CHECK(&default_scope() == &own);
+}
+
+TEST_CASE("a name stands once in a scope, and hides that of the scope around it", "[graph]") {
+    Builder b;
+    Variable& x = b.data("x", {1});
+    CHECK_THROWS_WITH(b.data("x", {1}), "the scope has a variable \"x\" already");
+    CHECK_THROWS_WITH(b.scope.get("z"), "there is no variable \"z\"");
+    CHECK(b.scope.find("z") == nullptr);
+    Variable& nameless = b.scope.new_var("", x.spec());
+    CHECK(nameless.name().empty());
+    CHECK_THROWS_WITH(b.scope.set_name(nameless, "x"), "the scope has a variable \"x\" already");
+    b.scope.set_name(nameless, "z", false);
+    CHECK(&b.scope.get("z") == &nameless);
+    CHECK((x.has_own_name() && !nameless.has_own_name()));
+
+    Scope& inner = b.scope.new_scope();
+    CHECK(inner.parent() == &b.scope);
+    CHECK(inner.find("x") == &x);
+    CHECK(inner.new_var("x", tensor_spec<float>({2})).spec().dims == Dims{2});
+    CHECK(inner.find("x") != &x);
+    CHECK(b.scope.scopes() == 1);
+    b.scope.drop_scopes();
+    CHECK(b.scope.scopes() == 0);
+    CHECK(b.scope.variables().size() == 2);
+}
+
+TEST_CASE("an operator takes its levels from the first input that has as many, and results that nothing else writes", "[graph]") {
+    Builder b;
+    auto &table = b.data("table", {5, 2}), &ids = b.data<std::int64_t>("ids", {UNK}, 1);
+    Operator& rows = b.scope.new_op<lookup_table_op, Cpu, double, std::int64_t>({&table, &ids});
+    CHECK(rows.levels_from == 1);
+    CHECK(ids.readers()[0] == &rows);
+    Variable& text = *rows.outputs[0];
+    Operator& pool = b.scope.new_op<sequence_pool_op, Cpu, double>({&text}, {Pooling::sum});
+    CHECK(pool.levels_from == -1);
+
+    Variable& result = b.scope.new_var("result", tensor_spec<float>({7}));
+    b.scope.write_to(rows, 0, result);
+    CHECK(rows.outputs[0] == &result);
+    CHECK(result.spec() == text.spec());
+    CHECK(result.writers()[0] == &rows);
+    CHECK_THROWS_WITH(b.scope.write_to(pool, 0, result), "sequence_pool: its result is written by another operator, too");
+    CHECK(pool.outputs[0] != &result);
+}
+
+TEST_CASE("an initializer writes a value from a seed, or is none", "[graph]") {
+    CHECK_FALSE(Initializer());
+    Initializer const make([](Value& v, std::optional<std::uint64_t> seed, void const*) {
+        v.set(LoDTensor<double>(Tensor<double>{seed ? static_cast<double>(*seed) : -1}));
+    });
+    CHECK(make);
+    Value v;
+    make(v, 7);
+    CHECK(v.get<LoDTensor<double>>().value() == Tensor<double>{7});
+    make(v, std::nullopt);
+    CHECK(v.get<LoDTensor<double>>().value() == Tensor<double>{-1});
+}
+
+}  // namespace test_scope

@@ -1,0 +1,98 @@
+// tests/layer/optimizer.cpp
+#include <rowan/layer/optimizer.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/elementwise.hpp>
+#include <rowan/layer/parameter.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace test_optimizer {
+
+using namespace rowan;
+
+namespace {
+
+/// Refuses its third step.
+struct tired_op : rowan::detail::optimizer_op<AdamOptions> {
+    static constexpr std::string_view name = "tired";
+    template <class P, class D, rowan::detail::gradient_on<D> G>
+    static void run(D exec, Tensor<P, D>& param, G const& grad, AdamOptions const& a) {
+        if (a.step >= 3) throw ValueError("step", static_cast<double>(a.step), "less than 3");
+        sgd(exec, param, grad, a.learning_rate);
+    }
+};
+struct Tired {
+    using op = tired_op;
+    AdamOptions options() const { return {.learning_rate = 1}; }
+};
+
+/// Passes on its input, and a gradient of another shape.
+struct wrong_grad_op {
+    static constexpr std::string_view name = "wrong_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using grad = no_grad;
+    static VarSpec infer(VarSpec const& x) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return Tensor<T, D>::zeros({x.size() + 1});
+    }
+};
+struct wrong_op {
+    static constexpr std::string_view name = "wrong";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<wrong_grad_op>;
+    static VarSpec infer(VarSpec const& x) { return x; }
+    template <class T, class D>
+    static Tensor<T, D> run(D, Tensor<T, D> const& x) {
+        return x;
+    }
+};
+
+float first(Variable const& v) { return v.value().get<LoDTensor<float>>().value().data()[0]; }
+
+/// A net of two parameters that begin with 0, whose gradients are 1.
+struct Two {
+    test::DefaultScope scope;
+    layer::Var<float> v = layer::parameter<float>({1}, {}, "v"), w = layer::parameter<float>({1}, {}, "w");
+    layer::Var<float> cost = layer::add(v, w);
+
+    /// Three batches that must not all pass: how often v and w have changed.
+    std::pair<float, float> steps(TrainOptions const& options, std::string const& text) const {
+        v->value().clear();
+        w->value().clear();
+        CHECK_THROWS_WITH(train(cost, [](std::int64_t) { return std::vector<Feeds>(3); }, options), text);
+        return {v->value().empty() ? 0 : -first(*v), w->value().empty() ? 0 : -first(*w)};
+    }
+};
+
+}  // namespace
+
+TEST_CASE("all parameters change or none, also where one optimizer refuses", "[layer]") {
+    using both = std::pair<float, float>;
+    float const nan = std::numeric_limits<float>::quiet_NaN();
+    Two net;
+    auto const with = [](layer::Optimizer const& w) { return TrainOptions{.optimizer = layer::Sgd{.learning_rate = 1}, .optimizers = {{"w", w}}}; };
+    CHECK(net.steps(with(layer::Sgd{.learning_rate = nan}), "sgd(w, identity_1.out_0): learning_rate is nan, expected a finite number") == both{0, 0});
+    CHECK(net.steps(with(layer::Adam{.beta2 = 1}), "adam(w, w@adam.moment, w@adam.moment2, identity_1.out_0): beta2 is 1, expected a number in [0, 1)") == both{0, 0});
+    CHECK(net.steps(with(layer::Ftrl{.l1 = nan}), "ftrl(w, w@ftrl.moment, w@ftrl.linear, identity_1.out_0): l1 is nan, expected a finite number") == both{0, 0});
+    CHECK(net.steps(with(Tired{}), "tired(w, identity_1.out_0): step is 3, expected less than 3") == both{2, 2});
+    auto options = with(layer::Sgd{.learning_rate = 1e30});
+    options.schedule = [](std::int64_t step) { return step == 2 ? 1e30 : 1.0; };  // too much for floats, but for w alone
+    CHECK(net.steps(options, "sgd(w, identity_1.out_0): learning_rate is 1.0000000000000001e+60, expected a number that fits the type of computation") == both{2, 2e30f});
+
+    auto const wrong = layer::add(net.v, layer::apply<wrong_op>({}, net.w));
+    CHECK_THROWS_WITH(train(wrong, [](std::int64_t) { return std::vector<Feeds>(1); }),
+                      "the gradient wrong_grad_0.x@GRAD_0.shape() is [2], expected [1], that of w");
+    CHECK(first(*net.v) == 0);
+}
+
+}  // namespace test_optimizer

@@ -1,0 +1,55 @@
+// tests/layer/parameters.cpp
+#include <rowan/layer/parameters.hpp>
+
+#include "layer/check_net.hpp"
+
+#include <rowan/layer/data.hpp>
+#include <rowan/layer/fc.hpp>
+#include <rowan/layer/infer.hpp>
+#include <rowan/layer/loss.hpp>
+#include <rowan/layer/train.hpp>
+
+#include <array>
+#include <cstdint>
+
+namespace test_parameters {
+
+using namespace rowan;
+
+TEST_CASE("parameters are values by name, and their aliases share the elements", "[layer]") {
+    Parameters p;
+    p.set("w", test::value(LoDTensor<float>(Tensor<float>{1, 2})));
+    CHECK((p.size() == 1 && p.contains("w") && !p.contains("b")));
+    CHECK(p.get<float>("w") == Tensor<float>{1, 2});
+    CHECK_THROWS_WITH(p.get<float>("b"), "there is no parameter \"b\"");
+    CHECK_THROWS_AS(p.find("b"), GraphError);
+    CHECK_THROWS_AS(p.get<double>("w"), TypeError);
+    p.steps = 3;
+    Parameters const alias = p.share();
+    Tensor<float> w = p.get<float>("w").share();
+    w(0) = 5;
+    CHECK((alias.get<float>("w") == Tensor<float>{5, 2} && alias.steps == 3));
+    p.set("w", test::value(LoDTensor<float>(Tensor<float>{7})));
+    CHECK((p.size() == 1 && p.get<float>("w") == Tensor<float>{7} && alias.get<float>("w") == w));
+}
+
+TEST_CASE("parameters of a training are its own: nothing that runs later changes them", "[layer]") {
+    test::DefaultScope scope;
+    auto const predict = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2});
+    auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));
+    auto const reader = [](std::int64_t) { return std::array{Feeds{{"x", Tensor<float>{{1, 2}, {-1, 1}}}, {"y", Tensor<float>{{3, 4}, {0, 1}}}}}; };
+    Feeds const batch{{"x", Tensor<float>{{1, 2}}}};
+    auto const first = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});
+    auto const before = infer(predict, batch, first);
+    auto const longer = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .resume = &first});
+    CHECK(infer(predict, batch, first) == before);
+    CHECK(!(infer(predict, batch, longer) == before));
+    auto const again = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});  // from the seed, not from where the last ended
+    CHECK(infer(predict, batch, again) == before);
+
+    // asking other parameters in the middle of training does not disturb it
+    auto const asked = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .on_batch = [&](BatchReport const&) { infer(predict, batch, longer); }});
+    CHECK(infer(predict, batch, asked) == before);
+}
+
+}  // namespace test_parameters

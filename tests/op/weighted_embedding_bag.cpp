@@ -1,0 +1,42 @@
+// tests/op/weighted_embedding_bag.cpp
+#include <rowan/op/weighted_embedding_bag.hpp>
+
+#include "check_gradients.hpp"
+#include "refused.hpp"
+
+namespace test_weighted_embedding_bag {
+
+using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::Tensor, rowan::weighted_embedding_bag_op;
+using rowan::tensor_spec, rowan::UNK;
+
+namespace {
+
+LoDTensor<std::int64_t> const bags({3, 1, 3, 0, 2, 2}, Lod{{0, 3, 3, 4, 6}});  // [3 1 3] [] [0] [2 2]
+Tensor<float> const table{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+
+}  // namespace
+
+static_assert(weighted_embedding_bag_op::infer(tensor_spec<float>({9, 4}), tensor_spec<std::int32_t>({UNK}, 1), tensor_spec<float>({UNK})) ==
+              tensor_spec<float>({UNK, 4}));
+
+TEST_CASE("weights of a bag count as in embedding_lookup_sparse", "[op]") {
+    Tensor<float> const weight{1, 2, 3, 5, 1, -1};
+    auto const pooled = [&](Pooling pool) { return rowan::embedding_bag(Cpu{}, table, bags, weight, {pool}).value(); };
+    CHECK((pooled(Pooling::sum) == Tensor<float>{{20, 200}, {0, 0}, {5, 50}, {0, 0}}));
+    CHECK((pooled(Pooling::mean) == Tensor<float>{{20.f / 6, 200.f / 6}, {0, 0}, {1, 10}, {0, 0}}));  // the last divides by 0
+    CHECK((pooled(Pooling::max) == Tensor<float>{{12, 120}, {0, 0}, {5, 50}, {3, 30}}));
+}
+
+TEST_CASE("the gradients of weighted bags are those of central differences", "[op]") {
+    for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
+        CAPTURE(static_cast<int>(pool));
+        test::check_gradients<weighted_embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags, test::values({6}, 2)), {pool});
+    }
+}
+
+TEST_CASE("a bag refuses another number of weights", "[op][bad]") {
+    CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { rowan::embedding_bag(exec, table, bags, Tensor<float>{1, 2}); }) ==
+          "weight.shape() is [2], expected [6]");
+}
+
+}  // namespace test_weighted_embedding_bag
