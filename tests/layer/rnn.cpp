@@ -129,7 +129,7 @@ TEST_CASE("what a step does not need the state for runs once for all steps, and 
         auto const now = layer::gru_unit(x_t, before, {.size = 4});
         return layer::Step{now, now};
     });
-    auto const block = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get());
+    auto const block = &h->writers()[0]->attributes.get<RnnBlock>();
     auto const& forward = block->net.forward;
     REQUIRE((forward.before.size() == 1 && forward.each.size() == 1 && forward.after.empty()));
     CHECK(forward.before[0].op->kernel->name == "fc");

@@ -32,8 +32,6 @@ ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
 
-ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
-
 ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
