@@ -1840,6 +1840,7 @@ class AnyRef {
 public:
     AnyRef() = default;
     explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// The object. Throws a GraphError if it is not a V.
     template <class V>
     V const& get() const {
         if (type_ != &type_tag<V>) wrong_type();
@@ -1900,7 +1901,8 @@ class Value;
 /// The arguments of a kernel.
 struct KernelCall {
     AnyExec exec;                     ///< where and how it runs
-    std::span<Value*const> in, out;   ///< the inputs, and what receives the results
+    std::span<Value* const> in;       ///< the inputs
+    std::span<Value* const> out;      ///< receives the results
     AttributesRef attributes = {};    ///< of the type that the kernel takes
     std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
 };
@@ -9070,6 +9072,11 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
 /// The device-independent part of Net.
 class NetOrder {
 public:
@@ -9216,7 +9223,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.kernel->run({exec, in, out, op.attributes, op.levels_from}); });
+        run_named(op, [&] { run_on(exec, op, in, out); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }
@@ -9349,7 +9356,7 @@ ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
     FullLikeOptions const options{0};
-    full_like->run({exec, in, out, AttributesRef(options)});
+    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
     return zeros;
 }
 
@@ -9357,7 +9364,7 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
-    sum->run({exec, summands, out});
+    sum->run({.exec = exec, .in = summands, .out = out});
     return sum_of_all;
 }
 
@@ -9809,7 +9816,7 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.kernel->run({exec_, inputs_, outputs_, o.attributes, o.levels_from});
+                run_on(exec_, o, inputs_, outputs_);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
@@ -9894,7 +9901,7 @@ struct RnnBlock {
     /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
-    std::size_t boots() const;
+    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs.
@@ -9945,16 +9952,7 @@ inline constexpr op_kernel const& rnn_kernel = detail::whole_kernel<detail::rnn_
 // rowan/graph/rnn_inl.hpp: definitions of rowan/graph/rnn.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
 #include <string>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
-    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
-}
-
-}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 
@@ -10294,7 +10292,7 @@ ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
 }
 
 ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
-    Op made{&op, {}, {}, {}, false};
+    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
@@ -10507,7 +10505,7 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.kernel->run({exec_, inputs_, outputs_, o.attributes, o.levels_from}); });
+        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
@@ -17785,7 +17783,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        kernel.run({exec, in, {}, AttributesRef(*attributes)});
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
     update.op = &scope.new_op(kernel, std::move(inputs), attributes);

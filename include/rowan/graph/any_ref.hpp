@@ -28,6 +28,7 @@ class AnyRef {
 public:
     AnyRef() = default;
     explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// The object. Throws a GraphError if it is not a V.
     template <class V>
     V const& get() const {
         if (type_ != &type_tag<V>) wrong_type();
@@ -88,7 +89,8 @@ class Value;
 /// The arguments of a kernel.
 struct KernelCall {
     AnyExec exec;                     ///< where and how it runs
-    std::span<Value*const> in, out;   ///< the inputs, and what receives the results
+    std::span<Value* const> in;       ///< the inputs
+    std::span<Value* const> out;      ///< receives the results
     AttributesRef attributes = {};    ///< of the type that the kernel takes
     std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
 };

@@ -35,6 +35,11 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
 /// The device-independent part of Net.
 class NetOrder {
 public:

@@ -78,7 +78,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.kernel->run({exec, in, out, op.attributes, op.levels_from}); });
+        run_named(op, [&] { run_on(exec, op, in, out); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }

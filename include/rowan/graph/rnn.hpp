@@ -7,6 +7,7 @@
 #include <rowan/graph/scope.hpp>
 #include <rowan/sequence/step_map.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -32,7 +33,7 @@ struct RnnBlock {
     /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
-    std::size_t boots() const;
+    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs.

@@ -4,16 +4,7 @@
 #include <rowan/graph/rnn.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
 #include <string>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
-    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
-}
-
-}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 

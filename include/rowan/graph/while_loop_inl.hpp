@@ -107,7 +107,7 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.kernel->run({exec_, inputs_, outputs_, o.attributes, o.levels_from}); });
+        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 

@@ -245,7 +245,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         if constexpr (rowan::detail::is_cpu<Device>) exec.threads = 1;
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        kernel.run({exec, in, {}, AttributesRef(*attributes)});
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
     update.op = &scope.new_op(kernel, std::move(inputs), attributes);

@@ -12,7 +12,7 @@ ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
     FullLikeOptions const options{0};
-    full_like->run({exec, in, out, AttributesRef(options)});
+    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
     return zeros;
 }
 
@@ -20,7 +20,7 @@ ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> su
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
-    sum->run({exec, summands, out});
+    sum->run({.exec = exec, .in = summands, .out = out});
     return sum_of_all;
 }
 

@@ -53,7 +53,7 @@ ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
 }
 
 ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
-    Op made{&op, {}, {}, {}, false};
+    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;

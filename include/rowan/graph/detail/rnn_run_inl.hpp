@@ -129,7 +129,7 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.kernel->run({exec_, inputs_, outputs_, o.attributes, o.levels_from});
+                run_on(exec_, o, inputs_, outputs_);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
