@@ -41,7 +41,7 @@ inline void settle(rowan::Variable& output,
             if (v->set_width) spec.dims[0] = in[0].dims[1];  // the weight of a layer fc
             in.push_back(spec);
         }
-        auto const made = op->kernel->infer(in, op->attributes.get());
+        auto const made = op->kernel->infer(in, op->attributes);
         for (std::size_t i = 0; i < made.size(); ++i) specs.emplace(op->outputs[i], made[i]);
     }
     for (auto const& [v, spec] : specs) {

@@ -1,6 +1,7 @@
 // rowan/graph.hpp: variables, scopes and nets of operators.
 #pragma once
 
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
 #include <rowan/graph/op_kernel.hpp>

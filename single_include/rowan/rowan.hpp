@@ -1893,6 +1893,95 @@ private:
 
 }  // namespace rowan::inline v0
 
+// rowan/graph/any_ref.hpp: references to objects whose type nets do not know, and KernelCall, made of them.
+
+namespace rowan::inline v0 {
+
+namespace detail {
+
+/// Its address identifies the type V.
+template <class V>
+inline constexpr char type_tag = 0;
+
+/// Throws a GraphError.
+[[noreturn]] inline void wrong_type() {
+    throw GraphError("the attributes of an operator, or its execution, are of another type than its kernel takes");
+}
+
+/// A reference to a constant object, or to none, that knows the type of the object.
+class AnyRef {
+public:
+    AnyRef() = default;
+    explicit operator bool() const noexcept { return object_ != nullptr; }
+    /// The object. Throws a GraphError if it is not a V.
+    template <class V>
+    V const& get() const {
+        if (type_ != &type_tag<V>) wrong_type();
+        return *static_cast<V const*>(object_);
+    }
+
+protected:
+    template <class V>
+    explicit AnyRef(V const& object) noexcept : object_(&object), type_(&type_tag<V>) {}
+
+private:
+    void const* object_ = nullptr;
+    char const* type_ = nullptr;
+};
+
+}  // namespace detail
+
+/// A reference to an execution, such as a Cpu, or to none. The execution must outlive it.
+class AnyExec : public detail::AnyRef {
+public:
+    AnyExec() = default;  ///< refers to none
+    /// Refers to `exec`.
+    template <device D>
+    AnyExec(D const& exec) noexcept : AnyRef(exec) {}
+    /// A copy of the execution, or D{} if there is none.
+    /// errors   GraphError if it is not a D
+    /// cost     none
+    template <device D>
+    D or_default() const {
+        return *this ? get<D>() : D{};
+    }
+};
+
+/// A reference to the attributes of an operator, or to none. The attributes must outlive it.
+class AttributesRef : public detail::AnyRef {
+public:
+    AttributesRef() = default;  ///< refers to none
+    /// Refers to attributes of type A.
+    template <class A>
+    requires(!std::derived_from<A, detail::AnyRef>) explicit AttributesRef(A const& attributes) noexcept
+        : AnyRef(attributes) {}
+};
+
+/// The attributes of an operator, which share their owner; may be none.
+class Attributes : public AttributesRef {
+public:
+    Attributes() = default;  ///< none
+    /// Owns attributes of type A.
+    template <class A>
+    Attributes(std::shared_ptr<A> owner) noexcept : AttributesRef(*owner), owner_(std::move(owner)) {}
+
+private:
+    std::shared_ptr<void const> owner_;
+};
+
+class Value;
+
+/// The arguments of a kernel.
+struct KernelCall {
+    AnyExec exec;                     ///< where and how it runs
+    std::span<Value* const> in;       ///< the inputs
+    std::span<Value* const> out;      ///< receives the results
+    AttributesRef attributes = {};    ///< of the type that the kernel takes
+    std::ptrdiff_t levels_from = -1;  ///< results with as many rows as this input get its levels; -1: no levels
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/detail/arithmetic.hpp: arithmetic of formulas, bit-identical on SIMD registers, scalars and devices.
 
 #if !__has_include(<xsimd/xsimd.hpp>)
@@ -3496,7 +3585,7 @@ public:
     /// Whether it holds a V.
     template <class V>
     bool is() const noexcept {
-        return !empty() && holder_->type == &type_of<V>;
+        return !empty() && holder_->type == &detail::type_tag<V>;
     }
 
     /// The held V.
@@ -3504,12 +3593,11 @@ public:
     /// cost     O(1)
     template <class V>
     V& get() {
-        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
-        return static_cast<Holder<V>&>(*holder_).value;
+        return holder<V>().value;
     }
     template <class V>
     V const& get() const {
-        return const_cast<Value&>(*this).get<V>();
+        return holder<V>().value;
     }
 
     /// Replaces the held object by `value`, which is moved from.
@@ -3544,8 +3632,7 @@ public:
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
     // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
-    // LoDTensor are the sequences of its first level, or its rows if it has no levels. `device` points to the execution
-    // that operators run on.
+    // LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
     Lod const& lod() const { return held().lod(); }     ///< the levels; empty if the rows form no sequences
@@ -3566,22 +3653,22 @@ public:
     /// requires   from[i] in [0, count()), which is not checked
     /// errors   TypeError if it is not a LoDTensor
     /// cost     one read and one write of every row of the result
-    Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
+    Value gather(AnyExec exec, std::span<std::int64_t const> from) const { return held().gather(exec, from); }
     /// The parts of all values, concatenated.
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row
-    static Value concat(void const* device, std::span<Value* const> values) {
+    static Value concat(AnyExec exec, std::span<Value* const> values) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().concat(device, values);
+        return values[0]->held().concat(exec, values);
     }
     /// Part i of values[k] becomes part to[k][i] of the result.
     /// requires   `to` contains the index of every part of the result exactly once, which is not checked
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row; two of each with levels
-    static Value scatter(void const* device, std::span<Value* const> values,
+    static Value scatter(AnyExec exec, std::span<Value* const> values,
                          std::span<std::span<std::int64_t const> const> to) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().scatter(device, values, to);
+        return values[0]->held().scatter(exec, values, to);
     }
 
     /// The element type, dims and bytes of a LoDTensor.
@@ -3605,7 +3692,7 @@ public:
     /// uninitialized.
     /// errors   TypeError if it is not a LoDTensor; those of f
     /// cost     that of f; on a device also a host buffer and one copy
-    void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
+    void write(std::function<void(std::span<std::byte>)> const& f) { held().write(f); }
 
     /// Destroys the held object and frees its memory.
     void clear() noexcept { holder_.reset(); }
@@ -3614,9 +3701,6 @@ public:
     std::string kind() const { return empty() ? std::string("nothing") : holder_->name(); }
 
 private:
-    template <class V>
-    static constexpr char type_of = 0;  // its address identifies the type
-
     template <class V>
     static Value of(V&& value) {
         Value v;
@@ -3640,10 +3724,9 @@ private:
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
         virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
-        virtual Value gather(void const*, std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(void const*, std::span<Value* const>) const { no_rows(); }
-        virtual Value scatter(void const*, std::span<Value* const>,
-                              std::span<std::span<std::int64_t const> const>) const {
+        virtual Value gather(AnyExec, std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value concat(AnyExec, std::span<Value* const>) const { no_rows(); }
+        virtual Value scatter(AnyExec, std::span<Value* const>, std::span<std::span<std::int64_t const> const>) const {
             no_rows();
         }
         virtual Elements elements() const { no_rows(); }
@@ -3664,7 +3747,7 @@ private:
 
     template <class V>
     struct Holder final : Base {
-        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         Value add_slots(Value const& other) const override;
@@ -3674,7 +3757,7 @@ private:
     template <class T, class D>
     struct Holder<LoDTensor<T, D>> final : Base {
         using V = LoDTensor<T, D>;
-        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
@@ -3687,9 +3770,9 @@ private:
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override;
-        Value gather(void const* device, std::span<std::int64_t const> from) const override;
-        Value concat(void const* device, std::span<Value* const> values) const override;
-        Value scatter(void const* device, std::span<Value* const> values,
+        Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
+        Value concat(AnyExec exec, std::span<Value* const> values) const override;
+        Value scatter(AnyExec exec, std::span<Value* const> values,
                       std::span<std::span<std::int64_t const> const> to) const override;
 
         static auto tensors(std::span<Value* const> values) {
@@ -3699,7 +3782,13 @@ private:
         V value;
     };
 
-    Base const& held() const {
+    template <class V>
+    Holder<V>& holder() const {
+        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
+        return static_cast<Holder<V>&>(*holder_);
+    }
+
+    Base& held() const {
         if (empty()) throw TypeError("the value", kind(), "a tensor");
         return *holder_;
     }
@@ -4046,41 +4135,40 @@ Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) 
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::gather(void const* device, std::span<std::int64_t const> from) const {
-    D const& exec = *static_cast<D const*>(device);
+Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
     if (!value.lod().empty())
-        return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
-    return of(V(detail::picked_rows(exec, value.value(), from)));
+        return of(detail::pick_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+    return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value* const> values) const {
+Value Value::Holder<LoDTensor<T, D>>::concat(AnyExec exec, std::span<Value* const> values) const {
     if (!value.lod().empty()) {
         std::vector<V> batches;
         for (Value* const v : values) batches.push_back(v->template get<V>().share());
-        return of(merge_batches(*static_cast<D const*>(device), batches));
+        return of(merge_batches(exec.get<D>(), batches));
     }
-    return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+    return of(V(detail::joined_rows<T>(exec.get<D>(), values.size(), tensors(values))));
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values,
+Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* const> values,
                                               std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
-        Value const all = concat(device, values);
+        Value const all = concat(exec, values);
         std::vector<std::int64_t> from(all.count());
         std::int64_t i = 0;
         for (auto const& targets : to) {
             for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
         }
-        return all.gather(device, from);
+        return all.gather(exec, from);
     }
-    return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+    return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
 }
 
 template <class V>
 requires(!std::is_reference_v<V>) void Value::set(V&& value) {
-    if (holder_ == nullptr || holder_->type != &type_of<V>) {
+    if (holder_ == nullptr || holder_->type != &detail::type_tag<V>) {
         holder_ = std::make_unique<Holder<V>>(std::move(value));
     } else {
         static_cast<Holder<V>&>(*holder_).value = std::move(value);
@@ -4126,12 +4214,6 @@ ROWAN_TEMPLATE(void Value::set(LoDTensor<bool>&&))
 
 namespace rowan::inline v0::detail {
 
-/// The execution that a type-erased pointer points to, or D{} for nullptr.
-template <class D>
-D exec_or_default(void const* device) {
-    return device == nullptr ? D{} : *static_cast<D const*>(device);
-}
-
 /// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
 void in_order(D const& exec, F const& f) {
@@ -4156,12 +4238,12 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     return ElementLoops<D>::copy(exec, x);
 }
 
-/// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
-/// is, or replaced by a copy if `own`.
+/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
+/// replaced by a copy if `own`.
 /// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
-void bring(Value& value, void const* device, bool own) {
-    D const exec = exec_or_default<D>(device);
+void bring(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
     if (value.is<LoDTensor<T, D>>()) {
         auto& there = value.get<LoDTensor<T, D>>();
         if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
@@ -4172,11 +4254,11 @@ void bring(Value& value, void const* device, bool own) {
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
 }
 
-ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
 
 }  // namespace rowan::inline v0::detail
 
@@ -4266,6 +4348,11 @@ ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
+ROWAN_SLOT(array)   // TensorArray
+ROWAN_SLOT(index)   // slot of an array
+ROWAN_SLOT(state)   // states of a loop
+ROWAN_SLOT(last)    // states after the last step
+ROWAN_SLOT(scopes)  // values of all steps
 #undef ROWAN_SLOT
 
 }  // namespace slot
@@ -5042,6 +5129,18 @@ ROWAN_TEMPLATE(class SelectedRows<double>)
 
 namespace rowan::inline v0::detail {
 
+/// The attributes of a call of `Op`. The operator of a gradient rule may have none and be given those of the forward
+/// operator.
+template <class Op>
+attributes_of<Op> const& attributes_for(AttributesRef attributes) {
+    if constexpr (std::is_same_v<attributes_of<Op>, no_attributes>) {
+        static constexpr no_attributes none;
+        return none;
+    } else {
+        return attributes.get<attributes_of<Op>>();
+    }
+}
+
 // ---- results
 
 template <class R>
@@ -5123,33 +5222,33 @@ bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attr
     if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
         return false;
     } else {
-        using result =
-            decltype(call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
-        if constexpr (std::is_void_v<result>) {
-            call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        auto const run = [&] {
+            return call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        };
+        if constexpr (std::is_void_v<decltype(run())>) {
+            run();
         } else {
-            to.store_all(
-                call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+            to.store_all(run());
         }
         return true;
     }
 }
 
 template <class Op, class D, class... T>
-void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-               std::ptrdiff_t levels_from) {
+void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
     constexpr std::size_t all = (std::size_t{1} << sizeof...(T)) - 1;
-    D const& d = *static_cast<D const*>(device);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    Results to{in, out};
+    D const& d = c.exec.get<D>();
+    auto const& a = attributes_for<Op>(c.attributes);
+    Results to{c.in, c.out};
     std::size_t sparse = 0, i = 0;
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (in[i]->template is<SelectedRows<V, D>>()) {
+        if (c.in[i]->template is<SelectedRows<V, D>>()) {
             sparse |= std::size_t{1} << i;
-        } else if (in[i]->template is<LoDTensor<V, D>>()) {
-            if (static_cast<std::ptrdiff_t>(i) == levels_from) to.lod = &in[i]->template get<LoDTensor<V, D>>().lod();
+        } else if (c.in[i]->template is<LoDTensor<V, D>>()) {
+            if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
+                to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
         } else {
             known = false;
         }
@@ -5171,7 +5270,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
             (indices);
         }
     }
-    if (!done) no_kernel(Op::name, in);
+    if (!done) no_kernel(Op::name, c.in);
 }
 
 /// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
@@ -5201,13 +5300,13 @@ struct Borrowed {
 };
 
 template <class Op, class D, class T>
-void run_variadic(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                  std::ptrdiff_t levels_from) {
+void run_variadic(KernelCall const& c) {
     using Dense = std::vector<Tensor<T, D>>;
     using Sparse = std::vector<SelectedRows<T, D>>;
-    D const& d = *static_cast<D const*>(device);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    Results to{in, out};
+    D const& d = c.exec.get<D>();
+    auto const& a = attributes_for<Op>(c.attributes);
+    auto const& in = c.in;
+    Results to{in, c.out};
     thread_local Dense dense_room;  // reused, so that a net with constant shapes does not allocate
     thread_local Sparse sparse_room;
     Borrowed<Dense> dense_lent{dense_room};
@@ -5216,7 +5315,7 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     Sparse& sparse = sparse_lent.list;
     for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
         if (v->is<LoDTensor<T, D>>()) {
-            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
+            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(c.levels_from, 0))] && c.levels_from >= 0)
                 to.lod = &v->get<LoDTensor<T, D>>().lod();
             dense.push_back(v->get<LoDTensor<T, D>>().value().share());
         } else if (v->is<SelectedRows<T, D>>()) {
@@ -5253,38 +5352,32 @@ inline void check_inputs(std::string_view name, std::size_t given, std::size_t s
                      (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
 }
 
-template <class Op, std::size_t... i>
-auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
-    if constexpr (requires { Op::infer(in[i]..., attributes); }) {
-        return Op::infer(in[i]..., attributes);
+template <class Op, class... In>
+auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
+    if constexpr (requires { Op::infer(in..., attributes); }) {
+        return Op::infer(in..., attributes);
     } else {
         static_assert(
-            requires { Op::infer(in[i]...); },
+            requires { Op::infer(in...); },
             "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
-        return Op::infer(in[i]...);
+        return Op::infer(in...);
     }
 }
 
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
+std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
     check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    auto const result = [&] {
+    auto const& a = attributes_for<Op>(attributes);
+    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
         if constexpr (!variadic) {
-            return infer_fixed<Op>(in, a, std::make_index_sequence<Op::inputs::size>{});
+            return infer_of<Op>(a, in[i]...);
         } else if constexpr (Op::inputs::size == 2) {
-            auto const many = in.first(in.size() - 1);
-            if constexpr (requires { Op::infer(many, in.back(), a); }) {
-                return Op::infer(many, in.back(), a);
-            } else {
-                return Op::infer(many, in.back());
-            }
-        } else if constexpr (requires { Op::infer(in, a); }) {
-            return Op::infer(in, a);
+            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
         } else {
-            return Op::infer(in);
+            return infer_of<Op>(a, in);
         }
-    }();
+    }
+    (std::make_index_sequence<Op::inputs::size>{});
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
         return {result};
     } else {
@@ -5335,17 +5428,15 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs;  ///< see row_inputs_of
-    bool sums_rows;       ///< see sums_rows_of
+    unsigned row_inputs = 0;  ///< see row_inputs_of
+    bool sums_rows = false;   ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
-    bool (*row_output)(void const* attributes, std::size_t i);
-    bool (*row_wise)(void const* attributes);  ///< see row_wise_of
+    bool (*row_output)(AttributesRef attributes, std::size_t i);
+    bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
-    std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
-    /// Runs the operator. Results with as many rows as input `levels_from` get its levels; -1: no levels.
-    void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                std::ptrdiff_t levels_from);
-    std::span<grad_kernel const> rules;  ///< of the backward pass
+    std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
+    void (*run)(KernelCall const& call);      ///< runs the operator
+    std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
@@ -5438,6 +5529,22 @@ struct kernel_of;
 
 namespace detail {
 
+/// The base of an operator on whole values of any kind, whose functions are those of its op_kernel: it says its name,
+/// slots, infer and run, and what differs from these.
+struct whole_op {
+    using grad = no_grad;
+    static constexpr bool in_place = false;
+    static bool row_output(AttributesRef, std::size_t) { return false; }
+    static bool row_wise(AttributesRef) { return false; }
+};
+
+template <std::derived_from<whole_op> Op>
+struct whole_kernel {
+    static op_kernel const value;
+};
+
+using Specs = std::span<VarSpec const>;
+
 template <class Op, class D, class Types, class Rule>
 struct rule_of;
 template <class Op, class D, class... T, class RuleOp, class... In, class... Out>
@@ -5445,11 +5552,17 @@ struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out
     static_assert(std::is_same_v<attributes_of<RuleOp>, no_attributes> ||
                       std::is_same_v<attributes_of<RuleOp>, attributes_of<Op>>,
                   "rowan: the operator of a gradient rule must have no attributes, or those of the operator itself");
-    using results = typename results_of<Op, D, T...>::type;
     using made = typename written_by<grad_rules_of<Op>>::type;
     static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};
     static constexpr std::array<grad_slot, sizeof...(Out)> writes{locate<Op, made, Out>()...};
-    using kernel = kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
+    static constexpr op_kernel const* kernel() {
+        if constexpr (std::derived_from<Op, whole_op>) {
+            return &whole_kernel<RuleOp>::value;
+        } else {
+            using results = typename results_of<Op, D, T...>::type;
+            return &kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>::value;
+        }
+    }
 };
 
 template <class Op, class D, class Types, class Rules>
@@ -5461,9 +5574,21 @@ struct rules_of<Op, D, Types, grad_rules<>> {
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
     static constexpr std::array<grad_kernel, sizeof...(Rule)> value{
-        grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value, rule_of<Op, D, Types, Rule>::reads,
-                    rule_of<Op, D, Types, Rule>::writes}...};
+        grad_kernel{.op = rule_of<Op, D, Types, Rule>::kernel(),
+                    .reads = rule_of<Op, D, Types, Rule>::reads,
+                    .writes = rule_of<Op, D, Types, Rule>::writes}...};
 };
+
+template <std::derived_from<whole_op> Op>
+constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
+                                                  .inputs = Op::inputs::names,
+                                                  .outputs = Op::outputs::names,
+                                                  .row_output = &Op::row_output,
+                                                  .row_wise = &Op::row_wise,
+                                                  .infer = &Op::infer,
+                                                  .run = &Op::run,
+                                                  .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
+                                                  .in_place = Op::in_place};
 
 }  // namespace detail
 
@@ -5498,18 +5623,17 @@ public:
 
 template <class Op, class D, class... T>
 constinit op_kernel const kernel_of<Op, D, T...>::value{
-    Op::name,
-    Op::inputs::names,
-    Op::outputs::names,
-    row_inputs_of<Op>,
-    sums_rows_of<Op>,
-    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
-    [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
-    &detail::infer_specs<Op, variadic>,
-    run(),
-    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
-    false,
-    in_step()};
+    .name = Op::name,
+    .inputs = Op::inputs::names,
+    .outputs = Op::outputs::names,
+    .row_inputs = row_inputs_of<Op>,
+    .sums_rows = sums_rows_of<Op>,
+    .row_output = [](AttributesRef, std::size_t) { return !sums_rows_of<Op>; },
+    .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
+    .infer = &detail::infer_specs<Op, variadic>,
+    .run = run(),
+    .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
 /// The kernels that the compiled library defines.
@@ -7269,256 +7393,202 @@ inline VarSpec slot_of(char const* field, VarSpec array) {
 /// The index argument of an operator. Blocks if it is in device memory.
 /// errors   ShapeError if `i` does not have one element; IndexError if the index is not in [0, slots)
 template <class D>
-std::size_t slot_index(void const* device, Value const& i, std::size_t slots) {
+std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
     auto const& index = i.get<LoDTensor<std::int64_t, D>>().value();
     if (index.size() != 1) throw ShapeError("index.size()", std::to_string(index.size()), "1");
-    std::int64_t const k = first_element(*static_cast<D const*>(device), index);
+    std::int64_t const k = first_element(exec.get<D>(), index);
     if (k < 0 || static_cast<std::size_t>(k) >= slots)
         throw IndexError("index", 0, k, static_cast<std::int64_t>(slots));
     return static_cast<std::size_t>(k);
 }
 
-inline constexpr std::array<std::string_view, 1> array_x{"array"}, array_out{"out"}, array_grad{"array@GRAD"};
-inline constexpr std::array<std::string_view, 2> array_read_in{"array", "index"}, array_two{"array@GRAD", "x@GRAD"};
-inline constexpr std::array<std::string_view, 3> array_write_in{"array", "index", "x"};
-inline constexpr std::array<std::string_view, 2> array_read_grad_in{"index", "out@GRAD"};
-inline constexpr std::array<std::string_view, 3> array_write_grad_in{"out@GRAD", "index", "x"};
-
-inline bool no_rows_in_result(void const*, std::size_t) { return false; }
-inline bool not_row_wise(void const*) { return false; }
-
-/// The kernel of an operator that does not process rows independently.
-constexpr op_kernel whole_op(std::string_view name, std::span<std::string_view const> in,
-                             std::span<std::string_view const> out,
-                             std::vector<VarSpec> (*infer)(std::span<VarSpec const>, void const*),
-                             void (*run)(void const*, std::span<Value* const>, std::span<Value* const>, void const*,
-                                         std::ptrdiff_t),
-                             std::span<grad_kernel const> rules, bool in_place = false) {
-    return {name, in, out, 0, false, &no_rows_in_result, &not_row_wise, infer, run, rules, in_place};
-}
+/// An operator with an array as its input.
+struct array_op : whole_op {
+    using inputs = slots<slot::array>;
+    using outputs = slots<slot::out>;
+};
 
 // Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
 
-// ---- the sum of arrays, and an empty value, which stands for zeros of any kind
+/// An empty value, which stands for zeros of any kind.
+struct nothing_op : array_op {
+    static constexpr std::string_view name = "nothing";
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0]}; }
+    static void run(KernelCall const& c) { c.out[0]->clear(); }
+};
 
-inline std::vector<VarSpec> infer_first(std::span<VarSpec const> in, void const*) { return {in[0]}; }
-inline void run_array_sum(void const*, std::span<Value* const> in, std::span<Value* const> out, void const*,
-                          std::ptrdiff_t) {
-    out[0]->clear();
-    for (Value const* v : in) {
-        if (!v->empty()) *out[0] = out[0]->empty() ? v->share() : out[0]->add_slots(*v);
+/// The sum of arrays.
+struct array_sum_op : nothing_op {
+    static constexpr std::string_view name = "array_sum";
+    static void run(KernelCall const& c) {
+        c.out[0]->clear();
+        for (Value const* v : c.in) {
+            if (!v->empty()) *c.out[0] = c.out[0]->empty() ? v->share() : c.out[0]->add_slots(*v);
+        }
     }
-}
-inline void run_nothing(void const*, std::span<Value* const>, std::span<Value* const> out, void const*,
-                        std::ptrdiff_t) {
-    out[0]->clear();
-}
-inline constexpr op_kernel array_sum_kernel =
-    whole_op("array_sum", array_x, array_out, &infer_first, &run_array_sum, {});
-inline constexpr op_kernel nothing_kernel = whole_op("nothing", array_x, array_out, &infer_first, &run_nothing, {});
+};
 
+/// The operators on a TensorArray<T, D>.
 template <class T, class D>
 struct array_kernels {
     using Array = TensorArray<T, D>;
     using Slot = LoDTensor<T, D>;
-    using In = std::span<Value* const>;
-    using Specs = std::span<VarSpec const>;
-    using Levels = std::ptrdiff_t;
 
-    static Array const& array(Value const& v) {
+    static Array const& array(Value const* v) {
         static Array const none;
-        return v.empty() ? none : v.get<Array>();
+        return v->empty() ? none : v->get<Array>();
     }
-    static D const& exec(void const* device) { return *static_cast<D const*>(device); }
-    static Slot zeros_like(void const* device, Slot const& x);
+    static Slot zeros_like(D const& exec, Slot const& x) { return {Tensor<T, D>::zeros(exec, x.shape()), x.lod()}; }
 
-    // ---- -> array without slots
+    /// An array without slots. The attributes are its VarSpec.
+    struct create : array_op {
+        static constexpr std::string_view name = "array_create";
+        using inputs = slots<>;
+        static std::vector<VarSpec> infer(Specs, AttributesRef attributes) {
+            return {array_of(attributes.get<VarSpec>())};
+        }
+        static void run(KernelCall const& c) { c.out[0]->set(Array()); }
+    };
 
-    static std::vector<VarSpec> infer_create(Specs, void const* attributes);
-    static void run_create(void const*, In, In out, void const*, Levels) { out[0]->set(Array()); }
-    static constexpr op_kernel create = whole_op("array_create", {}, array_out, &infer_create, &run_create, {});
+    struct read_grad : whole_op {
+        static constexpr std::string_view name = "array_read_grad";
+        using inputs = slots<slot::index, grad_of<slot::out>>;
+        using outputs = slots<grad_of<slot::array>>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {array_of(in[1])}; }
+        static void run(KernelCall const& c) {
+            Array grad;
+            grad.write(slot_index<D>(c.exec, *c.in[0], grad.max_size()), c.in[1]->get<Slot>());
+            c.out[0]->set(std::move(grad));
+        }
+    };
 
-    // ---- array, index -> slot
+    /// A slot of the array.
+    struct read : array_op {
+        static constexpr std::string_view name = "array_read";
+        using inputs = slots<slot::array, slot::index>;
+        using grad = grad_rule<read_grad, uses<slot::index, grad_of<slot::out>>>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
+            return {slot_of("array_read: array", in[0])};
+        }
+        static void run(KernelCall const& c) {
+            Array const& a = array(c.in[0]);
+            c.out[0]->set(a.read(slot_index<D>(c.exec, *c.in[1], a.size())));
+        }
+    };
 
-    static std::vector<VarSpec> infer_read(Specs in, void const*);
-    static void run_read(void const* device, In in, In out, void const*, Levels);
-    static std::vector<VarSpec> infer_read_grad(Specs in, void const*) { return {array_of(in[1])}; }
-    static void run_read_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_kernel read_grad =
-        whole_op("array_read_grad", array_read_grad_in, array_grad, &infer_read_grad, &run_read_grad, {});
-    static constexpr std::array read_reads{grad_slot{grad_slot::input, 1}, grad_slot{grad_slot::grad_of_output, 0}};
-    static constexpr std::array writes_first{grad_slot{grad_slot::grad_of_input, 0}};
-    static constexpr std::array read_rules{grad_kernel{&read_grad, read_reads, writes_first}};
-    static constexpr op_kernel read =
-        whole_op("array_read", array_read_in, array_out, &infer_read, &run_read, read_rules);
+    /// The gradient of the input array is zero in the slot that was overwritten.
+    struct write_grad : whole_op {
+        static constexpr std::string_view name = "array_write_grad";
+        using inputs = slots<grad_of<slot::out>, slot::index, slot::x>;
+        using outputs = slots<grad_of<slot::array>, grad_of<slot::x>>;
+        static constexpr bool in_place = true;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in[0], in[2]}; }
+        static void run(KernelCall const& c) {
+            Array const& grad = array(c.in[0]);
+            std::size_t const i = slot_index<D>(c.exec, *c.in[1], grad.max_size());
+            bool const written = grad.written(i);
+            c.out[1]->set(written ? grad.read(i) : zeros_like(c.exec.get<D>(), c.in[2]->get<Slot>()));
+            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
+            if (written) c.out[0]->get<Array>().erase(i);
+        }
+    };
 
-    // ---- array, index, x -> array with x in that slot
+    /// The array with x in a slot.
+    struct write : array_op {
+        static constexpr std::string_view name = "array_write";
+        using inputs = slots<slot::array, slot::index, slot::x>;
+        using grad = grad_rule<write_grad>;
+        static constexpr bool in_place = true;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
+            VarSpec const slot = slot_of("array_write: array", in[0]);
+            spec::dense("array_write: x", in[2]);
+            spec::same_dtype("array_write: x", in[2], slot);
+            static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
+            if (in[2].lod_level != slot.lod_level)
+                throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
+                                 std::to_string(slot.lod_level));
+            return {in[0]};
+        }
+        static void run(KernelCall const& c) {
+            std::size_t const i = slot_index<D>(c.exec, *c.in[1], array(c.in[0]).max_size());
+            if (c.in[0] != c.out[0]) *c.out[0] = c.in[0]->share();
+            c.out[0]->get<Array>().write(i, c.in[2]->get<Slot>());
+        }
+    };
 
-    static std::vector<VarSpec> infer_write(Specs in, void const*);
-    static void run_write(void const* device, In in, In out, void const*, Levels);
-    // The gradient of the input array is zero in the slot that was overwritten.
-    static std::vector<VarSpec> infer_write_grad(Specs in, void const*) { return {in[0], in[2]}; }
-    static void run_write_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_kernel write_grad =
-        whole_op("array_write_grad", array_write_grad_in, array_two, &infer_write_grad, &run_write_grad, {}, true);
-    static constexpr std::array write_reads{grad_slot{grad_slot::grad_of_output, 0}, grad_slot{grad_slot::input, 1},
-                                            grad_slot{grad_slot::input, 2}};
-    static constexpr std::array write_writes{grad_slot{grad_slot::grad_of_input, 0},
-                                             grad_slot{grad_slot::grad_of_input, 2}};
-    static constexpr std::array write_rules{grad_kernel{&write_grad, write_reads, write_writes}};
-    static constexpr op_kernel write =
-        whole_op("array_write", array_write_in, array_out, &infer_write, &run_write, write_rules, true);
+    struct stack_grad : nothing_op {
+        static constexpr std::string_view name = "array_stack_grad";
+        using inputs = slots<slot::array, grad_of<slot::out>>;
+        using outputs = slots<grad_of<slot::array>>;
+        static void run(KernelCall const& c) {
+            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[1]->get<Slot>().value()));
+        }
+    };
 
-    // ---- array -> [slots, ...]
+    /// All slots as one tensor. The attributes are the VarSpec of the array.
+    struct stack : array_op {
+        static constexpr std::string_view name = "array_stack";
+        using grad = grad_rule<stack_grad>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            Dims dims{UNK};
+            for (std::int64_t const dim : slot_of("array_stack: array", in[0]).dims) dims.push_back(dim);
+            return {tensor_spec<T>(dims)};
+        }
+        static void run(KernelCall const& c) {
+            D const& exec = c.exec.get<D>();
+            if (array(c.in[0]).size() != 0) return c.out[0]->set(Slot(array(c.in[0]).stack(exec)));
+            typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
+            for (std::int64_t const dim : c.attributes.get<VarSpec>().dims)
+                shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
+            c.out[0]->set(Slot(Tensor<T, D>::zeros(exec, shape)));
+        }
+    };
 
-    static std::vector<VarSpec> infer_stack(Specs in, void const*);
-    static void run_stack(void const* device, In in, In out, void const* attributes, Levels);
-    static std::vector<VarSpec> infer_stack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_stack_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr std::array<std::string_view, 2> stack_grad_in{"array", "out@GRAD"};
-    static constexpr op_kernel stack_grad =
-        whole_op("array_stack_grad", stack_grad_in, array_grad, &infer_stack_grad, &run_stack_grad, {});
-    static constexpr std::array stack_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::grad_of_output, 0}};
-    static constexpr std::array stack_rules{grad_kernel{&stack_grad, stack_reads, writes_first}};
-    static constexpr op_kernel stack =
-        whole_op("array_stack", array_x, array_out, &infer_stack, &run_stack, stack_rules);
+    struct unstack_grad : stack_grad {
+        static constexpr std::string_view name = "array_unstack_grad";
+        static void run(KernelCall const& c) {
+            D const& exec = c.exec.get<D>();
+            Slot const& x = c.in[0]->get<Slot>();
+            Array const& grad = array(c.in[1]);
+            Array filled = Array::unstack(exec, Tensor<T, D>::zeros(exec, x.shape()));
+            for (std::size_t i = 0; i < grad.size(); ++i) {
+                if (grad.written(i)) filled.write(i, grad.read(i));
+            }
+            c.out[0]->set(filled.size() == 0 ? zeros_like(exec, x) : Slot(filled.stack(exec), x.lod()));
+        }
+    };
 
-    // ---- [slots, ...] -> array
+    /// An array of the slots along the first dim of a tensor.
+    struct unstack : array_op {
+        static constexpr std::string_view name = "array_unstack";
+        using grad = grad_rule<unstack_grad>;
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            spec::dense("array_unstack: x", in[0]);
+            spec::has_rows("array_unstack: x", in[0]);
+            Dims dims;
+            for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
+            return {array_of(tensor_spec<T>(dims))};
+        }
+        static void run(KernelCall const& c) {
+            c.out[0]->set(Array::unstack(c.exec.get<D>(), c.in[0]->get<Slot>().value()));
+        }
+    };
 
-    static std::vector<VarSpec> infer_unstack(Specs in, void const*);
-    static void run_unstack(void const* device, In in, In out, void const*, Levels);
-    static std::vector<VarSpec> infer_unstack_grad(Specs in, void const*) { return {in[0]}; }
-    static void run_unstack_grad(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_kernel unstack_grad =
-        whole_op("array_unstack_grad", stack_grad_in, array_grad, &infer_unstack_grad, &run_unstack_grad, {});
-    static constexpr std::array unstack_rules{grad_kernel{&unstack_grad, stack_reads, writes_first}};
-    static constexpr op_kernel unstack =
-        whole_op("array_unstack", array_x, array_out, &infer_unstack, &run_unstack, unstack_rules);
-
-    // ---- array -> [1], the number of slots
-
-    static std::vector<VarSpec> infer_size(Specs in, void const*);
-    static void run_size(void const* device, In in, In out, void const*, Levels);
-    static constexpr op_kernel size = whole_op("array_size", array_x, array_out, &infer_size, &run_size, {});
+    /// The number of slots.
+    struct size : array_op {
+        static constexpr std::string_view name = "array_size";
+        static std::vector<VarSpec> infer(Specs in, AttributesRef) {
+            check_array("array_size: array", in[0]);
+            return {tensor_spec<std::int64_t>({1})};
+        }
+        static void run(KernelCall const& c) {
+            auto const slots = static_cast<std::int64_t>(array(c.in[0]).size());
+            c.out[0]->set(LoDTensor<std::int64_t, D>(to_device(c.exec.get<D>(), Tensor<std::int64_t>{slots})));
+        }
+    };
 };
-
-template <class T, class D>
-auto array_kernels<T, D>::zeros_like(void const* device, Slot const& x) -> Slot {
-    return {Tensor<T, D>::zeros(exec(device), x.shape()), x.lod()};
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_create(Specs, void const* attributes) {
-    return {array_of(*static_cast<VarSpec const*>(attributes))};
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_read(Specs in, void const*) {
-    spec::same_dtype("array_read: index", in[1], tensor_spec<std::int64_t>({}));
-    return {slot_of("array_read: array", in[0])};
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_read(void const* device, In in, In out, void const*, Levels) {
-    Array const& a = array(*in[0]);
-    out[0]->set(a.read(slot_index<D>(device, *in[1], a.size())));
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_read_grad(void const* device, In in, In out, void const*, Levels) {
-    Array grad;
-    grad.write(slot_index<D>(device, *in[0], grad.max_size()), in[1]->get<Slot>());
-    out[0]->set(std::move(grad));
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_write(Specs in, void const*) {
-    spec::same_dtype("array_write: index", in[1], tensor_spec<std::int64_t>({}));
-    VarSpec const slot = slot_of("array_write: array", in[0]);
-    spec::dense("array_write: x", in[2]);
-    spec::same_dtype("array_write: x", in[2], slot);
-    static_cast<void>(spec::same_dims("array_write: x", in[2], slot));
-    if (in[2].lod_level != slot.lod_level)
-        throw ShapeError("array_write: x.lod().levels()", std::to_string(in[2].lod_level),
-                         std::to_string(slot.lod_level));
-    return {in[0]};
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_write(void const* device, In in, In out, void const*, Levels) {
-    std::size_t const limit = array(*in[0]).max_size();
-    std::size_t const i = slot_index<D>(device, *in[1], limit);
-    if (in[0] != out[0]) *out[0] = in[0]->share();
-    out[0]->get<Array>().write(i, in[2]->get<Slot>());
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_write_grad(void const* device, In in, In out, void const*, Levels) {
-    Slot const& x = in[2]->get<Slot>();
-    std::size_t const i = slot_index<D>(device, *in[1], array(*in[0]).max_size());
-    out[1]->set(array(*in[0]).written(i) ? array(*in[0]).read(i) : zeros_like(device, x));
-    if (in[0] != out[0]) *out[0] = in[0]->share();
-    if (array(*out[0]).written(i)) out[0]->get<Array>().erase(i);
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_stack(Specs in, void const*) {
-    VarSpec const slot = slot_of("array_stack: array", in[0]);
-    Dims dims{UNK};
-    for (std::int64_t const dim : slot.dims) dims.push_back(dim);
-    return {tensor_spec<T>(dims)};
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_stack(void const* device, In in, In out, void const* attributes, Levels) {
-    if (array(*in[0]).size() != 0) return out[0]->set(Slot(array(*in[0]).stack(exec(device))));
-    typename Tensor<T, D>::shape_type shape{0};  // no slots: the other dims are those of the array's spec
-    for (std::int64_t const dim : static_cast<VarSpec const*>(attributes)->dims)
-        shape.push_back(static_cast<std::size_t>(std::max<std::int64_t>(dim, 0)));
-    out[0]->set(Slot(Tensor<T, D>::zeros(exec(device), shape)));
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_stack_grad(void const* device, In in, In out, void const*, Levels) {
-    out[0]->set(Array::unstack(exec(device), in[1]->get<Slot>().value()));
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_unstack(Specs in, void const*) {
-    spec::dense("array_unstack: x", in[0]);
-    spec::has_rows("array_unstack: x", in[0]);
-    Dims dims;
-    for (std::size_t i = 1; i < in[0].dims.size(); ++i) dims.push_back(in[0].dims[i]);
-    return {array_of(tensor_spec<T>(dims))};
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_unstack(void const* device, In in, In out, void const*, Levels) {
-    out[0]->set(Array::unstack(exec(device), in[0]->get<Slot>().value()));
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_unstack_grad(void const* device, In in, In out, void const*, Levels) {
-    Slot const& x = in[0]->get<Slot>();
-    Array const& grad = array(*in[1]);
-    Array filled = Array::unstack(exec(device), Tensor<T, D>::zeros(exec(device), x.shape()));
-    for (std::size_t i = 0; i < grad.size(); ++i) {
-        if (grad.written(i)) filled.write(i, grad.read(i));
-    }
-    out[0]->set(filled.size() == 0 ? zeros_like(device, x) : Slot(filled.stack(exec(device)), x.lod()));
-}
-
-template <class T, class D>
-std::vector<VarSpec> array_kernels<T, D>::infer_size(Specs in, void const*) {
-    check_array("array_size: array", in[0]);
-    return {tensor_spec<std::int64_t>({1})};
-}
-
-template <class T, class D>
-void array_kernels<T, D>::run_size(void const* device, In in, In out, void const*, Levels) {
-    auto const size = static_cast<std::int64_t>(array(*in[0]).size());
-    out[0]->set(LoDTensor<std::int64_t, D>(to_device(exec(device), Tensor<std::int64_t>{size})));
-}
 
 ROWAN_TEMPLATE(struct array_kernels<float, Cpu>)
 ROWAN_TEMPLATE(struct array_kernels<double, Cpu>)
@@ -7542,19 +7612,21 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
-    op_kernel const* kernel = nullptr;       ///< the kernel to run
-    std::shared_ptr<void const> attributes;  ///< of the type that the kernel takes
+    op_kernel const* kernel = nullptr;  ///< the kernel to run
+    Attributes attributes;              ///< of the type that the kernel takes
     /// Variables in the order of the slots.
-    std::vector<Variable*> inputs, outputs;
+    std::vector<Variable*> inputs = {}, outputs = {};
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
+    /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
+    std::function<void()> build_backward = nullptr;
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
-/// written later, and a pointer to the execution that creates the value, a Device; nullptr means Device{}.
+/// written later, and the execution that creates the value; none means Device{}.
 class Initializer {
 public:
     /// Writes the first value.
-    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
+    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, AnyExec exec)>;
 
     Initializer() = default;  ///< empty: the variable has no first value
     /// Wraps a function.
@@ -7564,8 +7636,8 @@ public:
 
     explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
     /// Calls the function.
-    void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
-        make_(value, seed, device);
+    void operator()(Value& value, std::optional<std::uint64_t> seed, AnyExec exec = {}) const {
+        make_(value, seed, exec);
     }
 
 private:
@@ -7597,7 +7669,7 @@ public:
     Initializer initialize;
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
-    void (*bring)(Value&, void const* device, bool own) = nullptr;
+    void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
 
     /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
@@ -7671,7 +7743,7 @@ public:
         return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
+    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
 
     /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
     /// errors   GraphError if an operator already writes `v`
@@ -7786,12 +7858,12 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
-ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs,
-                                       std::shared_ptr<void const> attributes) {
+ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());
-    auto const made = kernel.infer(specs, attributes.get());
-    auto op = std::make_unique<Operator>(Operator{&kernel, std::move(attributes), std::move(inputs), {}, -1});
+    auto const made = kernel.infer(specs, attributes);
+    auto op = std::make_unique<Operator>(
+        Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {
@@ -8784,15 +8856,15 @@ public:
     /// are not differentiable.
     void spread(std::span<Operator* const> order);
 
-    void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
 
     Variable& fill(Variable& like, double value);
 
     /// The sum of the gradients collected for a variable, or nullptr if there are none.
-    Variable* gradient(Variable& v);
+    Variable* gradient(Variable const& v);
 
     /// The gradients collected for a variable, not summed.
-    std::vector<Variable*> parts(Variable& v) const;
+    std::vector<Variable*> parts(Variable const& v) const;
 
     /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
     /// errors   GraphError if it has no gradient for a requested input
@@ -8808,7 +8880,7 @@ private:
     Scope& scope_;
     std::string target_;
     std::unordered_set<Variable const*> wanted_;
-    std::unordered_map<Variable*, std::vector<Variable*>> parts_;
+    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
 };
 
 template <class T, class Device>
@@ -8827,20 +8899,21 @@ Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
 }
 
 template <class T, class Device>
-Variable* GradientMaker<T, Device>::gradient(Variable& v) {
+Variable* GradientMaker<T, Device>::gradient(Variable const& v) {
     auto const found = parts_.find(&v);
     if (found == parts_.end()) return nullptr;
     auto& parts = found->second;
     if (parts.size() > 1) {
         bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {(arrays ? scope_.new_op(array_sum_kernel, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
-                     .outputs[0]};
+        parts = {
+            (arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts) : scope_.new_op<sum_op, Device, T>(parts))
+                .outputs[0]};
     }
     return parts[0];
 }
 
 template <class T, class Device>
-std::vector<Variable*> GradientMaker<T, Device>::parts(Variable& v) const {
+std::vector<Variable*> GradientMaker<T, Device>::parts(Variable const& v) const {
     auto const found = parts_.find(&v);
     return found == parts_.end() ? std::vector<Variable*>() : found->second;
 }
@@ -8860,30 +8933,22 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
-            switch (slot.kind) {
-                case grad_slot::input:
-                    read(in_slot(op.inputs, slots_in, slot.index));
-                    break;
-                case grad_slot::output:
-                    read(in_slot(op.outputs, slots_out, slot.index));
-                    break;
-                case grad_slot::grad_of_output: {
-                    auto const held = in_slot(op.outputs, slots_out, slot.index);
-                    Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
-                    for (std::size_t i = 0; i < held.size(); ++i) {
-                        if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
-                    }
-                    read({grads, held.size()});
-                    break;
+            if (slot.kind == grad_slot::between_rules) {
+                reads.push_back(between.at(slot.index));
+            } else if (slot.kind == grad_slot::grad_of_output) {
+                auto const held = in_slot(op.outputs, slots_out, slot.index);
+                Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
                 }
-                case grad_slot::grad_of_input:
-                    read(in_slot(in_grads, slots_in, slot.index));
-                    break;
-                case grad_slot::between_rules:
-                    reads.push_back(between.at(slot.index));
-                    break;
+                read({grads, held.size()});
+            } else if (slot.kind == grad_slot::output) {
+                read(in_slot(op.outputs, slots_out, slot.index));
+            } else {
+                read(in_slot(slot.kind == grad_slot::input ? op.inputs : in_grads, slots_in, slot.index));
             }
         }
+        if (op.build_backward) op.build_backward();
         Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
         for (std::size_t w = 0; w < rule.writes.size(); ++w) {
             auto const held = in_slot(made.outputs, rule.writes.size(), w);
@@ -8914,7 +8979,7 @@ template <class T, class Device>
 Variable& GradientMaker<T, Device>::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
-    return *scope_.new_op(nothing_kernel, {&like}, nullptr).outputs[0];
+    return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
 }
 
 template <class T, class Device>
@@ -9018,6 +9083,11 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
 /// The device-independent part of Net.
 class NetOrder {
 public:
@@ -9026,7 +9096,7 @@ public:
     void append(Operator& op);
     std::span<Operator* const> operators() const noexcept { return order_; }
     std::span<Variable* const> inputs() const noexcept { return inputs_; }
-    void run(Scope& scope, void const* device) const;
+    void run(Scope& scope, AnyExec exec) const;
     std::string dot() const;
 
 private:
@@ -9075,7 +9145,7 @@ public:
     /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
     ///          After an error the inputs have their previous values, except those that an optimizer already updated
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
-    void run(Scope& scope, Device exec = {}) const { order_.run(scope, &exec); }
+    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc
@@ -9138,7 +9208,7 @@ ROWAN_FUNCTION void NetOrder::append(Operator& op) {
     find_uses();
 }
 
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
     for (Variable* const v : inputs_) {
@@ -9164,7 +9234,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.kernel->run(device, in, out, op.attributes.get(), op.levels_from); });
+        run_named(op, [&] { run_on(exec, op, in, out); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }
@@ -9242,15 +9312,14 @@ namespace rowan::inline v0::detail {
 
 struct LoopKernels {
     /// `rows` rows of zeros, with the trailing dims of `like`.
-    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);
-    Value (*no_rows)(void const* device, Value const& table);  ///< a row-sparse gradient of `table` without rows
+    Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
+    Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
 
     /// The kernels for elements of T.
     template <class T, class Device>
     static LoopKernels of() {
-        LoopKernels kernels;
-        kernels.zeros = [](void const* device, std::size_t rows, VarSpec const& like) {
+        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
             typename Tensor<T, Device>::shape_type shape;
             shape.push_back(rows);
             for (std::size_t i = 1; i < like.dims.size(); ++i)
@@ -9258,28 +9327,28 @@ struct LoopKernels {
             Lod lod;
             if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
             Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(*static_cast<Device const*>(device), shape),
-                                           std::move(lod)));
+            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
             return value;
         };
-        kernels.no_rows = [](void const* device, Value const& table) {
+        auto const no_rows = [](AnyExec exec, Value const& table) {
             auto shape = table.get<LoDTensor<T, Device>>().shape();
             auto const height = static_cast<std::int64_t>(shape[0]);
             shape[0] = 0;
             Value value;
-            auto const& exec = *static_cast<Device const*>(device);
-            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
+            auto const& on = exec.get<Device>();
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        kernels.sum = &kernel_of<sum_op, Device, T>::value;
-        kernels.full_like = &kernel_of<full_like_op, Device, T>::value;
-        return kernels;
+        return {.zeros = zeros,
+                .no_rows = no_rows,
+                .sum = &kernel_of<sum_op, Device, T>::value,
+                .full_like = &kernel_of<full_like_op, Device, T>::value};
     }
 
-    Value zero_like(void const* device, Value& x) const;
+    Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
-    Value total(void const* device, std::span<Value* const> summands) const;
+    Value total(AnyExec exec, std::span<Value* const> summands) const;
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())
@@ -9294,20 +9363,19 @@ ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
+ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
     FullLikeOptions const options{0};
-    full_like->run(device, in, out, &options, -1);
+    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
     return zeros;
 }
 
-ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* const> summands) const {
+ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
-    no_attributes const none;
-    sum->run(device, summands, out, &none, -1);
+    sum->run({.exec = exec, .in = summands, .out = out});
     return sum_of_all;
 }
 
@@ -9404,23 +9472,20 @@ private:
             m.after_grad = new_gradient(*m.after);
             maker.add(*m.after, *m.after_grad);
         }
-        std::size_t const first = operators();
+        std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
         for (Variable const* v : of_a_step_) {
-            for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
+            for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
         }
         finish_backward(first, stepwise);
     }
 
     // Creates a gradient variable that has a row for each sequence of the step.
     Variable* new_gradient(Variable const& of);
-
-    // The number of operators in the scope.
-    std::size_t operators() const;
 
     // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
@@ -9436,8 +9501,7 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) ||
-               (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
+        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.
@@ -9499,8 +9563,6 @@ ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
     return &made;
 }
 
-ROWAN_FUNCTION std::size_t StepNet::operators() const { return scope->operators().size(); }
-
 ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
     std::unordered_set<Variable const*> loop, needed;
     for (Memory const& m : memories) {
@@ -9538,7 +9600,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->kernel->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (any && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {
@@ -9649,38 +9711,111 @@ namespace rowan::inline v0::detail {
 class RnnRun {
 public:
     /// `outer`: the values of the outer variables that the step reads.
-    RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
-           RnnPart& part)
-        : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
+    RnnRun(AnyExec exec, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer, RnnPart& part)
+        : exec_(exec), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
 
     /// Returns the outputs of all steps. `states` are the states before the first step, in the order of the part; they
     /// are replaced by those after the last step of each sequence.
-    Value forward(Value const& x, std::span<Value> states);
+    Value forward(Value const& x, std::span<Value> states) {
+        part_.make_room(net_.places(), 0);
+        if (part_.count() == 0) return kernels_.zeros(exec_, 0, net_.out->spec());
+        packed(*net_.x) = x.gather(exec_, part_.elements);
+        for (StepOp const& op : net_.forward.before) run_whole(op);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
+                part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
+            }
+            for (StepOp const& op : net_.forward.each) run_step(op, t);
+        }
+        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
+        return whole(net_.place(*net_.out)).share();
+    }
 
     /// Runs the backward pass from the gradient of the outputs of all steps. `states` are the gradients of the last
     /// states; they are replaced by those of the first states.
-    void backward(Value const& out_grad, std::span<Value> states);
+    void backward(Value const& out_grad, std::span<Value> states) {
+        part_.make_room(net_.places(), net_.forward_places);
+        if (part_.count() == 0) return;
+        packed(*net_.out_grad) = out_grad.gather(exec_, part_.elements);
+        for (StepOp const& op : net_.backward.before) run_whole(op);
+        Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
+        for (std::size_t t = part_.count(); t-- > 0;) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
+                Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
+                after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
+            }
+            for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                auto const& memory = net_.memories[m];
+                carried[m] = memory.before_grad == nullptr
+                                 ? kernels_.zero_like(exec_, step_value(net_.place(*memory.before), t))
+                                 : step_value(net_.place(*memory.before_grad), t).share();
+            }
+        }
+        for (StepOp const& op : net_.backward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value rest = states[m].slice(part_.size(0), part_.sequences.size());
+            states[m] = joined(carried[m], rest);
+        }
+    }
 
     /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
     /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
-    void outer_grad(std::size_t k, Buffer<Value*>& parts);
+    void outer_grad(std::size_t k, Buffer<Value*>& parts) {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Place const place = net_.place(*v);
+            if (place.kind == Place::of_a_step) {
+                for (auto& step : part_.steps) parts.push_back(&step[place.number]);
+            } else {
+                parts.push_back(&whole(place));
+            }
+        }
+    }
 
 private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
     Value& packed(Variable const& v) { return part_.packed[number(v)]; }
-    Value joined(Value& first, Value& second) const { return Value::concat(device_, std::array{&first, &second}); }
+    Value joined(Value& first, Value& second) const { return Value::concat(exec_, std::array{&first, &second}); }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
-    Value ends(std::size_t m, Value const& boot);
+    Value ends(std::size_t m, Value const& boot) {
+        Buffer<Value> pieces;
+        for (std::size_t t = part_.count(); t-- > 0;)
+            pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
+        pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
+        Buffer<Value*> all;
+        for (Value& piece : pieces) all.push_back(&piece);
+        return Value::concat(exec_, all);
+    }
 
     // The value for all steps, concatenated from those of the steps if necessary.
-    Value& whole(Place const& place);
+    Value& whole(Place const& place) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (!all.empty() || place.kind == Place::whole) return all;
+        Buffer<Value*> steps;
+        for (auto& step : part_.steps) steps.push_back(&step[place.number]);
+        all = Value::concat(exec_, steps);
+        return all;
+    }
 
-    Value& step_value(Place const& place, std::size_t t);
+    Value& step_value(Place const& place, std::size_t t) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (place.kind == Place::whole) return all;
+        Value& value = part_.steps[t][place.number];
+        if (value.empty() && place.kind == Place::rows && !all.empty()) {
+            value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
+        }
+        return value;
+    }
 
     // Runs an operator on rows [first, first + rows) of the part.
     template <class In, class Out>
@@ -9692,19 +9827,38 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+                run_on(exec_, o, inputs_, outputs_);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
         });
     }
-    void run_whole(StepOp const& op);
-    void run_step(StepOp const& op, std::size_t t);
+    void run_whole(StepOp const& op) {
+        run(
+            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+            [&](Place const& place) -> Value& { return part_.packed[place.number]; });
+    }
+    void run_step(StepOp const& op, std::size_t t) {
+        run(
+            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
+            [&](Place const& place) -> Value& { return step_value(place, t); },
+            [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+    }
 
     // Converts the position of an error, in rows in step order, to a position in the batch.
-    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const;
+    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+        auto const slots = op.op->kernel->inputs;
+        auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
+            return e.position();
+        std::size_t size = 1;
+        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
+        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
+        std::size_t const width = size / rows;
+        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+    }
 
-    void const* device_;
+    AnyExec exec_;
     StepNet const& net_;
     LoopKernels const& kernels_;
     std::span<Value* const> outer_;
@@ -9734,117 +9888,6 @@ ROWAN_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) 
     for (auto& step : steps) make_room(step, variables, from);
 }
 
-ROWAN_FUNCTION Value RnnRun::forward(Value const& x, std::span<Value> states) {
-    part_.make_room(net_.places(), 0);
-    if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
-    packed(*net_.x) = x.gather(device_, part_.elements);
-    for (StepOp const& op : net_.forward.before) run_whole(op);
-    for (std::size_t t = 0; t < part_.count(); ++t) {
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
-            part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
-        }
-        for (StepOp const& op : net_.forward.each) run_step(op, t);
-    }
-    for (StepOp const& op : net_.forward.after) run_whole(op);
-    for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
-    return whole(net_.place(*net_.out)).share();
-}
-
-ROWAN_FUNCTION void RnnRun::backward(Value const& out_grad, std::span<Value> states) {
-    part_.make_room(net_.places(), net_.forward_places);
-    if (part_.count() == 0) return;
-    packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
-    for (StepOp const& op : net_.backward.before) run_whole(op);
-    Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
-    for (std::size_t t = part_.count(); t-- > 0;) {
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
-            Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
-            after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
-        }
-        for (StepOp const& op : net_.backward.each) run_step(op, t);
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            auto const& memory = net_.memories[m];
-            carried[m] = memory.before_grad == nullptr
-                             ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
-                             : step_value(net_.place(*memory.before_grad), t).share();
-        }
-    }
-    for (StepOp const& op : net_.backward.after) run_whole(op);
-    for (std::size_t m = 0; m < states.size(); ++m) {
-        Value rest = states[m].slice(part_.size(0), part_.sequences.size());
-        states[m] = joined(carried[m], rest);
-    }
-}
-
-ROWAN_FUNCTION void RnnRun::outer_grad(std::size_t k, Buffer<Value*>& parts) {
-    for (Variable const* v : net_.outer_grads[k]) {
-        Place const place = net_.place(*v);
-        if (place.kind == Place::of_a_step) {
-            for (auto& step : part_.steps) parts.push_back(&step[place.number]);
-        } else {
-            parts.push_back(&whole(place));
-        }
-    }
-}
-
-ROWAN_FUNCTION Value RnnRun::ends(std::size_t m, Value const& boot) {
-    Buffer<Value> pieces;
-    for (std::size_t t = part_.count(); t-- > 0;)
-        pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
-    pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
-    Buffer<Value*> all;
-    for (Value& piece : pieces) all.push_back(&piece);
-    return Value::concat(device_, all);
-}
-
-ROWAN_FUNCTION Value& RnnRun::whole(Place const& place) {
-    if (place.kind == Place::outside) return *outer_[place.number];
-    Value& all = part_.packed[place.number];
-    if (!all.empty() || place.kind == Place::whole) return all;
-    Buffer<Value*> steps;
-    for (auto& step : part_.steps) steps.push_back(&step[place.number]);
-    all = Value::concat(device_, steps);
-    return all;
-}
-
-ROWAN_FUNCTION Value& RnnRun::step_value(Place const& place, std::size_t t) {
-    if (place.kind == Place::outside) return *outer_[place.number];
-    Value& all = part_.packed[place.number];
-    if (place.kind == Place::whole) return all;
-    Value& value = part_.steps[t][place.number];
-    if (value.empty() && place.kind == Place::rows && !all.empty()) {
-        value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
-    }
-    return value;
-}
-
-ROWAN_FUNCTION void RnnRun::run_whole(StepOp const& op) {
-    run(
-        op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
-        [&](Place const& place) -> Value& { return part_.packed[place.number]; });
-}
-
-ROWAN_FUNCTION void RnnRun::run_step(StepOp const& op, std::size_t t) {
-    run(
-        op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
-        [&](Place const& place) -> Value& { return step_value(place, t); },
-        [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
-}
-
-ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexError const& e, std::size_t first,
-                                                     std::size_t rows) const {
-    auto const slots = op.op->kernel->inputs;
-    auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-    if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return e.position();
-    std::size_t size = 1;
-    for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-    if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
-    std::size_t const width = size / rows;
-    return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
-}
-
 }  // namespace rowan::inline v0::detail
 
 #endif
@@ -9863,15 +9906,13 @@ struct RnnBlock {
     /// For each memory, whether an input provides its state before the first step, with one row per sequence.
     std::vector<bool> has_boot;
     detail::LoopKernels kernels;  ///< kernels for the element type and device
-    /// Adds the operators of the gradient; called when a gradient is requested.
-    void (*build_backward)(RnnBlock&);
-    /// Calls f(k, device) for k in [0, parts), in parallel if the device has threads.
-    void (*for_parts)(void const* device, std::size_t parts, std::function<void(std::size_t, void const*)> const& f);
+    /// Calls f(k, exec) for k in [0, parts), in parallel if the device has threads.
+    void (*for_parts)(AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f);
 
     /// The number of memories that have a boot state.
     /// errors   none
     /// cost     O(states)
-    std::size_t boots() const;
+    std::size_t boots() const { return static_cast<std::size_t>(std::ranges::count(has_boot, true)); }
 };
 
 /// The values of all steps of a run, which the gradient needs.
@@ -9887,251 +9928,204 @@ namespace detail {
 /// does not depend on the number of threads, so neither does the order of summation.
 inline constexpr std::size_t rnn_part_size = 32;
 
-void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-             std::ptrdiff_t);
-
-// in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
-void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                  std::ptrdiff_t);
-
-std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes);
-
-std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes);
-
-inline constexpr std::array<std::string_view, 1> rnn_inputs{"x"};
-inline constexpr std::array<std::string_view, 3> rnn_outputs{"last", "out", "scopes"};
-inline constexpr std::array<std::string_view, 4> rnn_grad_inputs{"x", "scopes", "out@GRAD", "last@GRAD"};
-inline constexpr std::array<std::string_view, 1> rnn_grad_outputs{"x@GRAD"};
-
 // In the step of an outer recurrent layer, the last states and the outputs have rows, and so have the gradients of x
 // and of the boot states.
-inline bool rnn_has_rows(void const* attributes, std::size_t i) {
-    return i <= static_cast<RnnBlock const*>(attributes)->net.memories.size();
-}
-inline bool rnn_row_wise(void const* attributes) { return static_cast<RnnBlock const*>(attributes)->net.rows_apart; }
-inline bool rnn_grad_has_rows(void const* attributes, std::size_t i) {
-    return i <= static_cast<RnnBlock const*>(attributes)->boots();
-}
+struct rnn_grad_op : whole_op {
+    static constexpr std::string_view name = "rnn_grad";
+    using inputs = slots<slot::x, slot::scopes, grad_of<slot::out>, grad_of<slot::last>>;
+    using outputs = slots<grad_of<slot::x>>;
+    static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().boots(); }
+    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    // in: the inputs of the forward operator, its scopes, and the gradients of the outputs and of the last states
+    static void run(KernelCall const& call);
+};
 
-inline constexpr op_kernel rnn_grad_kernel{
-    "rnn_grad",    rnn_grad_inputs, rnn_grad_outputs, 0, false, &rnn_grad_has_rows,
-    &rnn_row_wise, &infer_rnn_grad, &run_rnn_grad,    {}};
-inline constexpr std::array<grad_slot, 4> rnn_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 2},
-                                                    grad_slot{grad_slot::grad_of_output, 1},
-                                                    grad_slot{grad_slot::grad_of_output, 0}};
-inline constexpr std::array<grad_slot, 1> rnn_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array<grad_kernel, 1> rnn_rules{grad_kernel{&rnn_grad_kernel, rnn_reads, rnn_writes}};
+struct rnn_op : whole_op {
+    static constexpr std::string_view name = "rnn";
+    using inputs = slots<slot::x>;
+    using outputs = slots<slot::last, slot::out, slot::scopes>;
+    using grad = grad_rule<rnn_grad_op>;
+    static bool row_output(AttributesRef a, std::size_t i) { return i <= a.get<RnnBlock>().net.memories.size(); }
+    static bool row_wise(AttributesRef a) { return a.get<RnnBlock>().net.rows_apart; }
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    static void run(KernelCall const& call);
+};
 
 }  // namespace detail
 
 /// The recurrent operator. Inputs: x, the boot states if any, and the outer variables that the step reads. Results: the
 /// states of every sequence after its last step, the outputs of all steps with the levels of x, and the StepScopes.
-inline constexpr op_kernel rnn_kernel{"rnn",
-                                      detail::rnn_inputs,
-                                      detail::rnn_outputs,
-                                      0,
-                                      false,
-                                      &detail::rnn_has_rows,
-                                      &detail::rnn_row_wise,
-                                      &detail::infer_rnn,
-                                      &detail::run_rnn,
-                                      detail::rnn_rules};
+inline constexpr op_kernel const& rnn_kernel = detail::whole_kernel<detail::rnn_op>::value;
 
 }  // namespace rowan::inline v0
 
 // rowan/graph/rnn_inl.hpp: definitions of rowan/graph/rnn.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
 #include <string>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
-    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
-}
-
-}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 
 class Recurrent {
 public:
-    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+    Recurrent(AnyExec exec, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
+        : exec_(exec), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
     /// `out`: the states after the last steps, and the outputs of all steps.
-    void forward(std::span<Value* const> out);
+    void forward(std::span<Value* const> out) {
+        Value const& x = *in_[0];
+        Lod const lod = x.lod();
+        std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
+        if (lod.levels() != levels)
+            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        lod.check_rows(x.rows());
+        StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        s_.lod = lod;
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole
+                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
+                            : 1);
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        auto states = first_states();
+        Buffer<Value> results(s_.parts.size());
+        Value const elements = without_upper_levels(x);
+        auto const forward_part = [&](std::size_t k, AnyExec exec) {
+            results[k] = run(exec, k).forward(elements, states[k]);
+        };
+        block_.for_parts(exec_, s_.parts.size(), std::cref(forward_part));
+        Value all = scatter(results, &RnnPart::elements);
+        s_.out_lod = with_upper_levels(all.lod());
+        *out[net_.memories.size()] = all.with_lod(s_.out_lod);
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
+    }
 
     /// `grads` receives the gradients of x, the boot states if any, and each outer variable.
-    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
+        auto const backward_part = [&](std::size_t k, AnyExec exec) {
+            for (Value const* last : last_grads) {
+                states[k].push_back(last->with_lod({}).gather(exec, s_.parts[k].sequences));
+            }
+            run(exec, k).backward(elements, states[k]);
+        };
+        block_.for_parts(exec_, s_.parts.size(), std::cref(backward_part));
+        x_grad(*grads[0]);
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m]) *grads[at++] = last(states, m);
+        }
+        for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
+    }
 
 private:
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
-    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
+    RnnRun run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
 
     // x with the levels below the iterated one only: its parts are the elements of the iterated sequences.
     Value without_upper_levels(Value const& x) const {
         return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
-    Lod with_upper_levels(Lod const& lod) const;
+    Lod with_upper_levels(Lod const& lod) const {
+        if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
+        std::vector<Ids<>> levels;
+        for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
+        for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
+        return Lod(levels);
+    }
 
     // The states before the first step, for each part and memory.
-    Buffer<Buffer<Value>> first_states() const;
+    Buffer<Buffer<Value>> first_states() const {
+        std::size_t sequences = 0;
+        for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m] && in_[at]->rows() != sequences)
+                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
+                                 std::to_string(sequences) + ", the number of sequences");
+            for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+                auto const& mine = s_.parts[k].sequences;
+                states[k].push_back(block_.has_boot[m]
+                                        ? in_[at]->with_lod({}).gather(exec_, mine)
+                                        : block_.kernels.zeros(exec_, mine.size(), net_.memories[m].before->spec()));
+            }
+            if (block_.has_boot[m]) ++at;
+        }
+        return states;
+    }
 
-    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
-    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
+        Buffer<Value*> parts;
+        Buffer<std::span<std::int64_t const>> targets;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            bool const only = k + 1 == values.size() && parts.empty();
+            if ((s_.parts[k].*to).empty() && !only) continue;
+            parts.push_back(&values[k]);
+            targets.emplace_back(s_.parts[k].*to);
+        }
+        return Value::scatter(exec_, parts, targets);
+    }
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const {
+        Buffer<Value> of_parts;
+        for (auto& part : states) of_parts.push_back(part[m].share());
+        return scatter(of_parts, &RnnPart::sequences);
+    }
 
-    void x_grad(Value& grad);
+    void x_grad(Value& grad) {
+        if (net_.x_grad == nullptr) {
+            if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(exec_, *in_[0]);
+            return;
+        }
+        Buffer<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+            of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
+                                                        : run(exec_, k).x_grad());
+        }
+        grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
+    }
 
     // Sums the gradients of outer variable k over all parts and steps.
-    void outer_grad(std::size_t k, Value& grad);
+    void outer_grad(std::size_t k, Value& grad) {
+        Buffer<Value*> summands;
+        for (std::size_t part = 0; part < s_.parts.size(); ++part) {
+            if (s_.parts[part].count() > 0) run(exec_, part).outer_grad(k, summands);
+        }
+        if (summands.empty()) {
+            if (all_row_sparse(net_.outer_grads[k])) {
+                grad = block_.kernels.no_rows(exec_, *outer()[k]);
+            } else if (has_gradient(*net_.outer[k])) {
+                grad = block_.kernels.zero_like(exec_, *outer()[k]);
+            }
+        } else {
+            grad = block_.kernels.total(exec_, summands);
+        }
+    }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
-    void const* device_;
+    AnyExec exec_;
     RnnBlock const& block_;
     StepNet const& net_;
     std::span<Value* const> in_;
     StepScopes& s_;
 };
 
-ROWAN_FUNCTION void Recurrent::forward(std::span<Value* const> out) {
-    Value const& x = *in_[0];
-    Lod const lod = x.lod();
-    std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-    if (lod.levels() != levels)
-        throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
-    lod.check_rows(x.rows());
-    StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
-    s_.lod = lod;
-    s_.parts.resize(
-        net_.rows_apart && !block_.runs_whole ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256) : 1);
-    for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
-    auto states = first_states();
-    Buffer<Value> results(s_.parts.size());
-    Value const elements = without_upper_levels(x);
-    auto const forward_part = [&](std::size_t k, void const* device) {
-        results[k] = run(device, k).forward(elements, states[k]);
-    };
-    block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
-    Value all = scatter(results, &RnnPart::elements);
-    s_.out_lod = with_upper_levels(all.lod());
-    *out[net_.memories.size()] = all.with_lod(s_.out_lod);
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
-}
-
-ROWAN_FUNCTION void Recurrent::backward(Value const& out_grad, std::span<Value* const> last_grads,
-                                        std::span<Value* const> grads) {
-    Buffer<Buffer<Value>> states(s_.parts.size());
-    Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
-    auto const backward_part = [&](std::size_t k, void const* device) {
-        for (Value const* last : last_grads) {
-            states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
-        }
-        run(device, k).backward(elements, states[k]);
-    };
-    block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
-    x_grad(*grads[0]);
-    std::size_t at = 1;
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-        if (block_.has_boot[m]) *grads[at++] = last(states, m);
-    }
-    for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
-}
-
-ROWAN_FUNCTION Lod Recurrent::with_upper_levels(Lod const& lod) const {
-    if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
-    std::vector<Ids<>> levels;
-    for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
-    for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
-    return Lod(levels);
-}
-
-ROWAN_FUNCTION Buffer<Buffer<Value>> Recurrent::first_states() const {
-    std::size_t sequences = 0;
-    for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
-    Buffer<Buffer<Value>> states(s_.parts.size());
-    std::size_t at = 1;
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-        if (block_.has_boot[m] && in_[at]->rows() != sequences)
-            throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
-                             std::to_string(sequences) + ", the number of sequences");
-        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-            auto const& mine = s_.parts[k].sequences;
-            states[k].push_back(block_.has_boot[m]
-                                    ? in_[at]->with_lod({}).gather(device_, mine)
-                                    : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
-        }
-        if (block_.has_boot[m]) ++at;
-    }
-    return states;
-}
-
-ROWAN_FUNCTION Value Recurrent::scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
-    Buffer<Value*> parts;
-    Buffer<std::span<std::int64_t const>> targets;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        bool const only = k + 1 == values.size() && parts.empty();
-        if ((s_.parts[k].*to).empty() && !only) continue;
-        parts.push_back(&values[k]);
-        targets.emplace_back(s_.parts[k].*to);
-    }
-    return Value::scatter(device_, parts, targets);
-}
-
-ROWAN_FUNCTION Value Recurrent::last(std::span<Buffer<Value>> states, std::size_t m) const {
-    Buffer<Value> of_parts;
-    for (auto& part : states) of_parts.push_back(part[m].share());
-    return scatter(of_parts, &RnnPart::sequences);
-}
-
-ROWAN_FUNCTION void Recurrent::x_grad(Value& grad) {
-    if (net_.x_grad == nullptr) {
-        if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
-        return;
-    }
-    Buffer<Value> of_parts;
-    for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-        of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
-                                                    : run(device_, k).x_grad());
-    }
-    grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
-}
-
-ROWAN_FUNCTION void Recurrent::outer_grad(std::size_t k, Value& grad) {
-    Buffer<Value*> summands;
-    for (std::size_t part = 0; part < s_.parts.size(); ++part) {
-        if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
-    }
-    if (summands.empty()) {
-        if (all_row_sparse(net_.outer_grads[k])) {
-            grad = block_.kernels.no_rows(device_, *outer()[k]);
-        } else if (has_gradient(*net_.outer[k])) {
-            grad = block_.kernels.zero_like(device_, *outer()[k]);
-        }
-    } else {
-        grad = block_.kernels.total(device_, summands);
-    }
-}
-
-ROWAN_FUNCTION void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                            void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    Value& scopes = *out.back();
+ROWAN_FUNCTION void rnn_op::run(KernelCall const& c) {
+    Value& scopes = *c.out.back();
     if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
-    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
+    Recurrent(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                                 void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    std::size_t const n = in.size() - 2 - block.net.memories.size();
-    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
+ROWAN_FUNCTION void rnn_grad_op::run(KernelCall const& c) {
+    auto const& block = c.attributes.get<RnnBlock>();
+    std::size_t const n = c.in.size() - 2 - block.net.memories.size();
+    Recurrent(c.exec, block, c.in.first(n), c.in[n]->get<StepScopes>())
+        .backward(*c.in[n + 1], c.in.subspan(n + 2), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
+ROWAN_FUNCTION std::vector<VarSpec> rnn_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> results;
     for (auto const& memory : block.net.memories) {
         VarSpec last = memory.after->spec();
@@ -10143,13 +10137,12 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void 
     if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
     out.lod_level += block.level + 1;
     results.push_back(out);
-    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
+    results.push_back({.type = VarType::STEP_SCOPES, .dtype = out.dtype, .dims = {}});
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
-    block.build_backward(block);  // does nothing if it is already built
+ROWAN_FUNCTION std::vector<VarSpec> rnn_grad_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {
@@ -10232,15 +10225,12 @@ private:
             s.after_grad = &scope->new_var("", s.after->spec());
             maker.add(*s.after, *s.after_grad);
         }
-        std::size_t const first = operators();
+        std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (State& s : states) s.before_grad = maker.gradient(*s.before);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         finish_backward(first);
     }
-
-    // The number of operators in the scope.
-    std::size_t operators() const;
 
     // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first);
@@ -10292,8 +10282,6 @@ ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
 
-ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
-
 ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
@@ -10315,7 +10303,7 @@ ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
 }
 
 ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
-    Op made{&op, {}, {}, {}, false};
+    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;
@@ -10385,9 +10373,7 @@ struct WhileBlock {
     std::int32_t gradient_dtype = 0;  ///< dtype<T>::wire of the gradients
     detail::LoopKernels kernels;      ///< kernels for the element type and device
     /// The value of the condition.
-    bool (*holds)(void const* device, Value const& condition);
-    /// Adds the operators of the gradient; called when a gradient is requested.
-    void (*build_backward)(WhileBlock&);
+    bool (*holds)(AnyExec exec, Value const& condition);
 };
 
 /// For each iteration of a run, the values that the gradient needs.
@@ -10398,34 +10384,29 @@ struct LoopScopes {
 
 namespace detail {
 
-void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-               std::ptrdiff_t);
+struct while_grad_op : whole_op {
+    static constexpr std::string_view name = "while_loop_grad";
+    using inputs = slots<slot::state, slot::scopes, grad_of<slot::last>>;
+    using outputs = slots<grad_of<slot::state>>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    // in: the inputs of the forward operator, its scopes, and the gradients of the final states
+    static void run(KernelCall const& call);
+};
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the final states
-void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                    std::ptrdiff_t);
-
-std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
-
-std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
-
-inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
-inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
-inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
-inline constexpr op_kernel while_grad_kernel =
-    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
-inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
-                                        grad_slot{grad_slot::grad_of_output, 0}};
-inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_reads, while_writes}};
+struct while_op : whole_op {
+    static constexpr std::string_view name = "while_loop";
+    using inputs = slots<slot::state>;
+    using outputs = slots<slot::last, slot::scopes>;
+    using grad = grad_rule<while_grad_op>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    static void run(KernelCall const& call);
+};
 
 }  // namespace detail
 
 /// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
 /// states, and the LoopScopes that the gradient needs.
-inline constexpr op_kernel while_kernel =
-    detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs, &detail::infer_while,
-                     &detail::run_while, detail::while_rules);
+inline constexpr op_kernel const& while_kernel = detail::whole_kernel<detail::while_op>::value;
 
 }  // namespace rowan::inline v0
 
@@ -10438,17 +10419,82 @@ namespace rowan::inline v0::detail {
 
 class LoopRun {
 public:
-    LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+    LoopRun(AnyExec exec, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
+        : exec_(exec), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    void forward(std::span<Value* const> out);
+    void forward(std::span<Value* const> out) {
+        Buffer<Value> states;
+        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
+        for (s_.count = 0;; ++s_.count) {
+            Buffer<Value>& values = iteration(s_.count);
+            for (std::size_t k = 0; k < states.size(); ++k)
+                values[number(*net_.states[k].before)] = std::move(states[k]);
+            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            if (!block_.holds(exec_, at(net_.place(*net_.condition), values))) {
+                for (std::size_t k = 0; k < states.size(); ++k)
+                    *out[k] = std::move(values[number(*net_.states[k].before)]);
+                break;
+            }
+            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
+                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (std::size_t k = 0; k < states.size(); ++k) {
+                LoopNet::State const& s = net_.states[k];
+                Value& after = at(net_.place(*s.after), values);
+                states[k] =
+                    s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
+            }
+        }
+        s_.iterations.resize(net_.has_backward ? s_.count : 0);
+    }
 
     /// `last_grads`: the gradients of the final states. `grads` receives those of the initial states and of each outer
     /// variable. An empty value stands for zeros.
-    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        std::size_t const n = net_.states.size();
+        Buffer<Value> carried;
+        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
+        Buffer<Value> values(net_.backward_places());
+        Buffer<Buffer<Value>> reached(net_.outer.size());
+        for (std::size_t t = s_.count; t-- > 0;) {
+            Buffer<Value>& saved = s_.iterations[t];
+            for (Value& v : values) v.clear();
+            for (std::size_t k = 0; k < n; ++k) {
+                if (net_.states[k].after_grad != nullptr)
+                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
+            }
+            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (std::size_t k = 0; k < n; ++k) {
+                LoopNet::State const& s = net_.states[k];
+                if (s.before_grad != nullptr) {
+                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
+                } else if (s.after_grad != nullptr && s.is_dense()) {
+                    carried[k] = block_.kernels.zero_like(exec_, saved[number(*s.before)]);
+                } else {
+                    carried[k].clear();
+                }
+            }
+            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            LoopNet::State const& s = net_.states[k];
+            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
+                carried[k] = block_.kernels.zero_like(exec_, *in_[k]);
+            *grads[k] = std::move(carried[k]);
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
+    }
 
 private:
-    Buffer<Value>& iteration(std::size_t t);
+    Buffer<Value>& iteration(std::size_t t) {
+        std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
+        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
+        Buffer<Value>& values = s_.iterations[i];
+        values.resize(net_.forward_places());
+        for (Value& v : values) v.clear();
+        return values;
+    }
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
 
     Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
@@ -10470,18 +10516,44 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
     // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
     // joined at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Value& part = at(net_.place(*v), saved, values);
+            if (part.empty()) continue;
+            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
+                reached.push_back(part.share());
+            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
+                reached[0] = reached[0].add_slots(part);
+            } else {
+                std::array<Value*, 2> const both{&reached[0], &part};
+                reached[0] = block_.kernels.total(exec_, both);
+            }
+        }
+    }
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+        Variable const& v = *net_.outer[k];
+        if (!reached.empty()) {
+            Buffer<Value*> all;
+            for (Value& part : reached) all.push_back(&part);
+            grad = block_.kernels.total(exec_, all);
+        } else if (net_.is_sparse(k)) {
+            grad = block_.kernels.no_rows(exec_, outer(k));
+        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
+            grad = block_.kernels.zero_like(exec_, outer(k));
+        } else {
+            grad.clear();
+        }
+    }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
 
-    void const* device_;
+    AnyExec exec_;
     WhileBlock const& block_;
     LoopNet const& net_;
     std::span<Value* const> in_;
@@ -10489,121 +10561,20 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
-    Buffer<Value> states;
-    for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
-    for (s_.count = 0;; ++s_.count) {
-        Buffer<Value>& values = iteration(s_.count);
-        for (std::size_t k = 0; k < states.size(); ++k) values[number(*net_.states[k].before)] = std::move(states[k]);
-        for (LoopNet::Op const& op : net_.conditions) run(op, values);
-        if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
-            for (std::size_t k = 0; k < states.size(); ++k) *out[k] = std::move(values[number(*net_.states[k].before)]);
-            break;
-        }
-        if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-            throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
-                             std::string("at most ").append(std::to_string(block_.max_iterations)));
-        for (LoopNet::Op const& op : net_.body) run(op, values);
-        for (std::size_t k = 0; k < states.size(); ++k) {
-            LoopNet::State const& s = net_.states[k];
-            Value& after = at(net_.place(*s.after), values);
-            states[k] = s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
-        }
-    }
-    s_.iterations.resize(net_.has_backward ? s_.count : 0);
-}
-
-ROWAN_FUNCTION void LoopRun::backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
-    std::size_t const n = net_.states.size();
-    Buffer<Value> carried;
-    for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
-    Buffer<Value> values(net_.backward_places());
-    Buffer<Buffer<Value>> reached(net_.outer.size());
-    for (std::size_t t = s_.count; t-- > 0;) {
-        Buffer<Value>& saved = s_.iterations[t];
-        for (Value& v : values) v.clear();
-        for (std::size_t k = 0; k < n; ++k) {
-            if (net_.states[k].after_grad != nullptr)
-                values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
-        }
-        for (LoopNet::Op const& op : net_.back) run(op, saved, values);
-        for (std::size_t k = 0; k < n; ++k) {
-            LoopNet::State const& s = net_.states[k];
-            if (s.before_grad != nullptr) {
-                carried[k] = at(net_.place(*s.before_grad), saved, values).share();
-            } else if (s.after_grad != nullptr && s.is_dense()) {
-                carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
-            } else {
-                carried[k].clear();
-            }
-        }
-        for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-        LoopNet::State const& s = net_.states[k];
-        if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
-            carried[k] = block_.kernels.zero_like(device_, *in_[k]);
-        *grads[k] = std::move(carried[k]);
-    }
-    for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
-}
-
-ROWAN_FUNCTION Buffer<Value>& LoopRun::iteration(std::size_t t) {
-    std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
-    if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
-    Buffer<Value>& values = s_.iterations[i];
-    values.resize(net_.forward_places());
-    for (Value& v : values) v.clear();
-    return values;
-}
-
-ROWAN_FUNCTION void LoopRun::collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved,
-                                     Buffer<Value>& values) const {
-    for (Variable const* v : net_.outer_grads[k]) {
-        Value& part = at(net_.place(*v), saved, values);
-        if (part.empty()) continue;
-        if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-            reached.push_back(part.share());
-        } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-            reached[0] = reached[0].add_slots(part);
-        } else {
-            std::array<Value*, 2> const both{&reached[0], &part};
-            reached[0] = block_.kernels.total(device_, both);
-        }
-    }
-}
-
-ROWAN_FUNCTION void LoopRun::outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
-    Variable const& v = *net_.outer[k];
-    if (!reached.empty()) {
-        Buffer<Value*> all;
-        for (Value& part : reached) all.push_back(&part);
-        grad = block_.kernels.total(device_, all);
-    } else if (net_.is_sparse(k)) {
-        grad = block_.kernels.no_rows(device_, outer(k));
-    } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
-        grad = block_.kernels.zero_like(device_, outer(k));
-    } else {
-        grad.clear();
-    }
-}
-
-ROWAN_FUNCTION void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                              void const* attributes, std::ptrdiff_t) {
-    Value& scopes = *out.back();
+ROWAN_FUNCTION void while_op::run(KernelCall const& c) {
+    Value& scopes = *c.out.back();
     if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
-    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
+    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in, scopes.get<LoopScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                                   void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::size_t const n = out.size();
-    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
+ROWAN_FUNCTION void while_grad_op::run(KernelCall const& c) {
+    std::size_t const n = c.out.size();
+    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in.first(n), c.in[n]->get<LoopScopes>())
+        .backward(c.in.subspan(n + 1), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
+ROWAN_FUNCTION std::vector<VarSpec> while_op::infer(Specs, AttributesRef attributes) {
+    auto const& block = attributes.get<WhileBlock>();
     std::vector<VarSpec> results;
     for (auto const& s : block.net.states) {
         VarSpec last = s.before->spec();
@@ -10612,13 +10583,12 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void c
         }
         results.push_back(last);
     }
-    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
+    results.push_back({.type = VarType::STEP_SCOPES, .dtype = block.gradient_dtype, .dims = {}});
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // does nothing if it is already built
+ROWAN_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<WhileBlock>();
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
@@ -12257,6 +12227,16 @@ Var<double, Device> accuracy(Var<T, Device> const& x, Var<I, Device> const& labe
 
 // rowan/layer/array.hpp: Array, a TensorArray in a net, and the layers that read and write it.
 
+namespace rowan::inline v0::detail {
+
+/// Adds an operator on arrays to the default scope and returns its result.
+template <class Op>
+Variable& result_of(std::vector<Variable*> inputs, Attributes attributes = {}) {
+    return *default_scope().new_op(whole_kernel<Op>::value, std::move(inputs), std::move(attributes)).outputs[0];
+}
+
+}  // namespace rowan::inline v0::detail
+
 namespace rowan::inline v0::layer {
 
 /// A reference to a variable that holds a TensorArray<T>. Copies refer to the same variable.
@@ -12284,9 +12264,9 @@ private:
 /// cost     O(1), when the net runs
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(
-        *default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::create>({}, spec));
 }
 
 /// Returns slot `index` of the array.
@@ -12297,7 +12277,7 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::read>({&*array, &*index}));
 }
 
 /// Returns the array with x in slot `index`; it grows as needed.
@@ -12310,7 +12290,7 @@ template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(kernels::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::write>({&*array, &*index, &*x}));
 }
 
 /// The number of slots.
@@ -12320,7 +12300,7 @@ Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, De
 template <class T, class Device>
 Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
+    return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
 }
 
 /// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
@@ -12331,7 +12311,7 @@ template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
     using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
 }
 
 /// Splits a tensor along its first dim into slots, see TensorArray::unstack.
@@ -12341,7 +12321,7 @@ Var<T, Device> stack(Array<T, Device> const& array) {
 template <class T, class Device>
 Array<T, Device> unstack(Var<T, Device> const& x) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(kernels::unstack, {&*x}, nullptr).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::unstack>({&*x}));
 }
 
 }  // namespace rowan::inline v0::layer
@@ -13021,8 +13001,8 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, void const* device) {
-        Device const exec = rowan::detail::exec_or_default<Device>(device);
+    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+        Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
         auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;
@@ -17735,7 +17715,7 @@ private:
     }
 
     template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr);
+    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
 
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g);
@@ -17770,10 +17750,10 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
 
 template <class Device>
 template <class T>
-auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
+auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(rowan::detail::exec_or_default<Device>(device), shape);
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
 }
 
 template <class Device>
@@ -17797,8 +17777,8 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         full.append("@").append(O::op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
-            value.set(zeros<S>(dims, device));
+        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            value.set(zeros<S>(dims, exec));
         };
         update.states.push_back(&state);
         inputs.push_back(&state);
@@ -17816,7 +17796,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         Device exec{};
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        kernel.run(&exec, in, {}, attributes.get(), -1);
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
     update.op = &scope.new_op(kernel, std::move(inputs), attributes);
@@ -18740,7 +18720,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
                                  .append("\", but there is no data variable of that name"));
     }
     for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, &exec, false);
+        if (v->bring != nullptr) v->bring(value, exec, false);
     }
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
@@ -18877,7 +18857,7 @@ void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Dev
         if (is_resumed(*v)) {
             v->value() = own_copy(*v, resume->find(v->name()), exec);
         } else if (v->initialize) {
-            v->initialize(v->value(), own, &exec);
+            v->initialize(v->value(), own, exec);
         }
     }
 }
@@ -18929,7 +18909,7 @@ template <class T, class Device>
 Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
-    v.bring(mine, &exec, true);
+    v.bring(mine, exec, true);
     return mine;
 }
 
@@ -18983,7 +18963,7 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
     for (Variable* const v : inputs) {
         if (v->role() != Role::parameter) continue;
         v->value() = parameters.find(v->name()).share();
-        if (v->bring != nullptr) v->bring(v->value(), &exec, false);
+        if (v->bring != nullptr) v->bring(v->value(), exec, false);
     }
     detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
     synchronize(exec);
@@ -19756,8 +19736,8 @@ namespace rowan::inline v0::detail {
 
 /// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
 /// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
-inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
-    if (parts == 1) return f(0, &exec);
+inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+    if (parts == 1) return f(0, exec);
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
@@ -19765,7 +19745,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
         FreeBlocks* const before = std::exchange(current_pool(), pool);
         for (std::size_t k = begin; k < end; ++k) {
             try {
-                f(k, &serial);
+                f(k, serial);
             } catch (...) {
                 errors[k] = std::current_exception();
             }
@@ -19897,17 +19877,16 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     end_step(*block, *made.output, before, after);
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
-    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->for_parts = [](void const* device, std::size_t parts,
-                          std::function<void(std::size_t, void const*)> const& f) {
+    block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
         if constexpr (std::is_same_v<Device, Cpu>) {
-            run_parts(*static_cast<Cpu const*>(device), parts, f);
+            run_parts(exec.get<Cpu>(), parts, f);
         } else {
-            for (std::size_t k = 0; k < parts; ++k) f(k, device);
+            for (std::size_t k = 0; k < parts; ++k) f(k, exec);
         }
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);
@@ -20534,15 +20513,16 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     net.build();
     block->gradient_dtype = dtype<R>::wire;
     block->kernels = LoopKernels::of<R, Device>();
-    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->holds = [](void const* device, Value const& v) {
+    block->holds = [](AnyExec exec, Value const& v) {
         auto const& flag = v.get<LoDTensor<bool, Device>>().value();
         if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return first_element(*static_cast<Device const*>(device), flag);
+        return first_element(exec.get<Device>(), flag);
     };
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    return outside.new_op(while_kernel, std::move(inputs), block);
+    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    return op;
 }
 
 }  // namespace rowan::inline v0::detail
@@ -20686,7 +20666,7 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     auto const slot =
         std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
     Array<R, Device> const none(
-        *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
+        rowan::detail::result_of<typename rowan::detail::array_kernels<R, Device>::create>({}, slot));
     auto const made = while_loop(
         std::tuple(full<std::int64_t, Device>({1}, 0), none),
         [&](Index const& i, auto const&) { return less(i, size); },
@@ -20807,7 +20787,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
         for (Operator const* op : order_) {
             std::vector<VarSpec> in;
             for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-            auto const made = op->kernel->infer(in, op->attributes.get());
+            auto const made = op->kernel->infer(in, op->attributes);
             for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
@@ -20837,7 +20817,8 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
             v->set_width = nullptr;
         }
         op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
-        Operator const& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
+        Operator& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
+        copy.build_backward = op->build_backward;
         for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
     }
     std::vector<Variable*> after;

@@ -115,7 +115,7 @@ TEST_CASE("what the next step does not need runs once, after the loop, and its g
         return layer::Step{layer::tanh(layer::fc(now, {.output_size = 2})), now};
     });
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
-    auto const& net = static_cast<RnnBlock const*>(h->writers()[0]->attributes.get())->net;
+    auto const& net = h->writers()[0]->attributes.get<RnnBlock>().net;
     auto const names = [](std::vector<rowan::detail::StepOp> const& ops) {
         std::string text;
         for (auto const& op : ops) text.append(op.op->kernel->name).append(" ");

@@ -34,7 +34,7 @@ TEST_CASE("map_fn of rows is the layer itself, run once", "[map_fn]") {
     auto const plain = layer::tanh(x);
     Net<>::trace_and_build(std::array{&*mapped, &*plain}).run(scope);
     CHECK(result(mapped) == result(plain));
-    auto const& net = static_cast<RnnBlock const*>(mapped->writers()[0]->attributes.get())->net;
+    auto const& net = mapped->writers()[0]->attributes.get<RnnBlock>().net;
     CHECK((net.forward.before.size() == 1 && net.forward.each.empty() && net.forward.after.empty()));
 }
 

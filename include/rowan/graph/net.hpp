@@ -35,6 +35,11 @@ void run_named(Operator const& op, F const& f) {
     }
 }
 
+/// Runs the operator on values.
+inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in, std::span<Value* const> out) {
+    op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
+}
+
 /// The device-independent part of Net.
 class NetOrder {
 public:
@@ -43,7 +48,7 @@ public:
     void append(Operator& op);
     std::span<Operator* const> operators() const noexcept { return order_; }
     std::span<Variable* const> inputs() const noexcept { return inputs_; }
-    void run(Scope& scope, void const* device) const;
+    void run(Scope& scope, AnyExec exec) const;
     std::string dot() const;
 
 private:
@@ -92,7 +97,7 @@ public:
     /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
     ///          After an error the inputs have their previous values, except those that an optimizer already updated
     /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
-    void run(Scope& scope, Device exec = {}) const { order_.run(scope, &exec); }
+    void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.
     /// errors   std::bad_alloc

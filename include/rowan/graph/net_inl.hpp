@@ -52,7 +52,7 @@ ROWAN_FUNCTION void NetOrder::append(Operator& op) {
     find_uses();
 }
 
-ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
+ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
     for (Variable* const v : inputs_) {
@@ -78,7 +78,7 @@ ROWAN_FUNCTION void NetOrder::run(Scope& scope, void const* device) const {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
-        run_named(op, [&] { op.kernel->run(device, in, out, op.attributes.get(), op.levels_from); });
+        run_named(op, [&] { run_on(exec, op, in, out); });
         for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
     }
 }

@@ -8,6 +8,7 @@
 #include <rowan/op/var_spec.hpp>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,17 +47,15 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs;  ///< see row_inputs_of
-    bool sums_rows;       ///< see sums_rows_of
+    unsigned row_inputs = 0;  ///< see row_inputs_of
+    bool sums_rows = false;   ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
-    bool (*row_output)(void const* attributes, std::size_t i);
-    bool (*row_wise)(void const* attributes);  ///< see row_wise_of
+    bool (*row_output)(AttributesRef attributes, std::size_t i);
+    bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
     /// Computes the specs of the results from those of the inputs, see rowan::operation.
-    std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, void const* attributes);
-    /// Runs the operator. Results with as many rows as input `levels_from` get its levels; -1: no levels.
-    void (*run)(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                std::ptrdiff_t levels_from);
-    std::span<grad_kernel const> rules;  ///< of the backward pass
+    std::vector<VarSpec> (*infer)(std::span<VarSpec const> in, AttributesRef attributes);
+    void (*run)(KernelCall const& call);      ///< runs the operator
+    std::span<grad_kernel const> rules = {};  ///< of the backward pass
     /// Whether it may compute result 0 in place of input 0 if nothing else reads input 0.
     bool in_place = false;
     /// The kernel that replaces it in the step of a recurrent program, or nullptr; see layer::add_to.
@@ -149,6 +148,22 @@ struct kernel_of;
 
 namespace detail {
 
+/// The base of an operator on whole values of any kind, whose functions are those of its op_kernel: it says its name,
+/// slots, infer and run, and what differs from these.
+struct whole_op {
+    using grad = no_grad;
+    static constexpr bool in_place = false;
+    static bool row_output(AttributesRef, std::size_t) { return false; }
+    static bool row_wise(AttributesRef) { return false; }
+};
+
+template <std::derived_from<whole_op> Op>
+struct whole_kernel {
+    static op_kernel const value;
+};
+
+using Specs = std::span<VarSpec const>;
+
 template <class Op, class D, class Types, class Rule>
 struct rule_of;
 template <class Op, class D, class... T, class RuleOp, class... In, class... Out>
@@ -156,11 +171,17 @@ struct rule_of<Op, D, type_list<T...>, grad_rule<RuleOp, slots<In...>, slots<Out
     static_assert(std::is_same_v<attributes_of<RuleOp>, no_attributes> ||
                       std::is_same_v<attributes_of<RuleOp>, attributes_of<Op>>,
                   "rowan: the operator of a gradient rule must have no attributes, or those of the operator itself");
-    using results = typename results_of<Op, D, T...>::type;
     using made = typename written_by<grad_rules_of<Op>>::type;
     static constexpr std::array<grad_slot, sizeof...(In)> reads{locate<Op, made, In>()...};
     static constexpr std::array<grad_slot, sizeof...(Out)> writes{locate<Op, made, Out>()...};
-    using kernel = kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>;
+    static constexpr op_kernel const* kernel() {
+        if constexpr (std::derived_from<Op, whole_op>) {
+            return &whole_kernel<RuleOp>::value;
+        } else {
+            using results = typename results_of<Op, D, T...>::type;
+            return &kernel_of<RuleOp, D, typename decltype(slot_element<Op, results, In, T...>())::type...>::value;
+        }
+    }
 };
 
 template <class Op, class D, class Types, class Rules>
@@ -172,9 +193,21 @@ struct rules_of<Op, D, Types, grad_rules<>> {
 template <class Op, class D, class Types, class... Rule>
 struct rules_of<Op, D, Types, grad_rules<Rule...>> {
     static constexpr std::array<grad_kernel, sizeof...(Rule)> value{
-        grad_kernel{&rule_of<Op, D, Types, Rule>::kernel::value, rule_of<Op, D, Types, Rule>::reads,
-                    rule_of<Op, D, Types, Rule>::writes}...};
+        grad_kernel{.op = rule_of<Op, D, Types, Rule>::kernel(),
+                    .reads = rule_of<Op, D, Types, Rule>::reads,
+                    .writes = rule_of<Op, D, Types, Rule>::writes}...};
 };
+
+template <std::derived_from<whole_op> Op>
+constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
+                                                  .inputs = Op::inputs::names,
+                                                  .outputs = Op::outputs::names,
+                                                  .row_output = &Op::row_output,
+                                                  .row_wise = &Op::row_wise,
+                                                  .infer = &Op::infer,
+                                                  .run = &Op::run,
+                                                  .rules = rules_of<Op, void, type_list<>, grad_rules_of<Op>>::value,
+                                                  .in_place = Op::in_place};
 
 }  // namespace detail
 
@@ -209,18 +242,17 @@ public:
 
 template <class Op, class D, class... T>
 constinit op_kernel const kernel_of<Op, D, T...>::value{
-    Op::name,
-    Op::inputs::names,
-    Op::outputs::names,
-    row_inputs_of<Op>,
-    sums_rows_of<Op>,
-    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
-    [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
-    &detail::infer_specs<Op, variadic>,
-    run(),
-    detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
-    false,
-    in_step()};
+    .name = Op::name,
+    .inputs = Op::inputs::names,
+    .outputs = Op::outputs::names,
+    .row_inputs = row_inputs_of<Op>,
+    .sums_rows = sums_rows_of<Op>,
+    .row_output = [](AttributesRef, std::size_t) { return !sums_rows_of<Op>; },
+    .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
+    .infer = &detail::infer_specs<Op, variadic>,
+    .run = run(),
+    .rules = detail::rules_of<Op, D, detail::type_list<T...>, grad_rules_of<Op>>::value,
+    .in_step = in_step()};
 
 #if defined(ROWAN_COMPILED) && !defined(ROWAN_COMPILING_OPERATORS)
 /// The kernels that the compiled library defines.

@@ -4,196 +4,169 @@
 #include <rowan/graph/rnn.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
 #include <string>
-
-namespace rowan::inline v0 {
-
-ROWAN_FUNCTION std::size_t RnnBlock::boots() const {
-    return static_cast<std::size_t>(std::ranges::count(has_boot, true));
-}
-
-}  // namespace rowan::inline v0
 
 namespace rowan::inline v0::detail {
 
 class Recurrent {
 public:
-    Recurrent(void const* device, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+    Recurrent(AnyExec exec, RnnBlock const& block, std::span<Value* const> in, StepScopes& scopes)
+        : exec_(exec), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
     /// `out`: the states after the last steps, and the outputs of all steps.
-    void forward(std::span<Value* const> out);
+    void forward(std::span<Value* const> out) {
+        Value const& x = *in_[0];
+        Lod const lod = x.lod();
+        std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
+        if (lod.levels() != levels)
+            throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
+        lod.check_rows(x.rows());
+        StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
+        s_.lod = lod;
+        s_.parts.resize(net_.rows_apart && !block_.runs_whole
+                            ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256)
+                            : 1);
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
+        auto states = first_states();
+        Buffer<Value> results(s_.parts.size());
+        Value const elements = without_upper_levels(x);
+        auto const forward_part = [&](std::size_t k, AnyExec exec) {
+            results[k] = run(exec, k).forward(elements, states[k]);
+        };
+        block_.for_parts(exec_, s_.parts.size(), std::cref(forward_part));
+        Value all = scatter(results, &RnnPart::elements);
+        s_.out_lod = with_upper_levels(all.lod());
+        *out[net_.memories.size()] = all.with_lod(s_.out_lod);
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
+    }
 
     /// `grads` receives the gradients of x, the boot states if any, and each outer variable.
-    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads);
+    void backward(Value const& out_grad, std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
+        auto const backward_part = [&](std::size_t k, AnyExec exec) {
+            for (Value const* last : last_grads) {
+                states[k].push_back(last->with_lod({}).gather(exec, s_.parts[k].sequences));
+            }
+            run(exec, k).backward(elements, states[k]);
+        };
+        block_.for_parts(exec_, s_.parts.size(), std::cref(backward_part));
+        x_grad(*grads[0]);
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m]) *grads[at++] = last(states, m);
+        }
+        for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
+    }
 
 private:
     std::span<Value* const> outer() const { return in_.subspan(1 + block_.boots()); }
-    RnnRun run(void const* device, std::size_t k) { return {device, net_, block_.kernels, outer(), s_.parts[k]}; }
+    RnnRun run(AnyExec exec, std::size_t k) { return {exec, net_, block_.kernels, outer(), s_.parts[k]}; }
 
     // x with the levels below the iterated one only: its parts are the elements of the iterated sequences.
     Value without_upper_levels(Value const& x) const {
         return x.with_lod(x.lod().slice_levels(block_.level + 1, x.lod().levels()));
     }
     Lod outer_levels() const { return s_.lod.slice_levels(0, block_.level); }
-    Lod with_upper_levels(Lod const& lod) const;
+    Lod with_upper_levels(Lod const& lod) const {
+        if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
+        std::vector<Ids<>> levels;
+        for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
+        for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
+        return Lod(levels);
+    }
 
     // The states before the first step, for each part and memory.
-    Buffer<Buffer<Value>> first_states() const;
+    Buffer<Buffer<Value>> first_states() const {
+        std::size_t sequences = 0;
+        for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
+        Buffer<Buffer<Value>> states(s_.parts.size());
+        std::size_t at = 1;
+        for (std::size_t m = 0; m < net_.memories.size(); ++m) {
+            if (block_.has_boot[m] && in_[at]->rows() != sequences)
+                throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
+                                 std::to_string(sequences) + ", the number of sequences");
+            for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+                auto const& mine = s_.parts[k].sequences;
+                states[k].push_back(block_.has_boot[m]
+                                        ? in_[at]->with_lod({}).gather(exec_, mine)
+                                        : block_.kernels.zeros(exec_, mine.size(), net_.memories[m].before->spec()));
+            }
+            if (block_.has_boot[m]) ++at;
+        }
+        return states;
+    }
 
-    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const;
-    Value last(std::span<Buffer<Value>> states, std::size_t m) const;
+    Value scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
+        Buffer<Value*> parts;
+        Buffer<std::span<std::int64_t const>> targets;
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            bool const only = k + 1 == values.size() && parts.empty();
+            if ((s_.parts[k].*to).empty() && !only) continue;
+            parts.push_back(&values[k]);
+            targets.emplace_back(s_.parts[k].*to);
+        }
+        return Value::scatter(exec_, parts, targets);
+    }
+    Value last(std::span<Buffer<Value>> states, std::size_t m) const {
+        Buffer<Value> of_parts;
+        for (auto& part : states) of_parts.push_back(part[m].share());
+        return scatter(of_parts, &RnnPart::sequences);
+    }
 
-    void x_grad(Value& grad);
+    void x_grad(Value& grad) {
+        if (net_.x_grad == nullptr) {
+            if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(exec_, *in_[0]);
+            return;
+        }
+        Buffer<Value> of_parts;
+        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
+            of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
+                                                        : run(exec_, k).x_grad());
+        }
+        grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
+    }
 
     // Sums the gradients of outer variable k over all parts and steps.
-    void outer_grad(std::size_t k, Value& grad);
+    void outer_grad(std::size_t k, Value& grad) {
+        Buffer<Value*> summands;
+        for (std::size_t part = 0; part < s_.parts.size(); ++part) {
+            if (s_.parts[part].count() > 0) run(exec_, part).outer_grad(k, summands);
+        }
+        if (summands.empty()) {
+            if (all_row_sparse(net_.outer_grads[k])) {
+                grad = block_.kernels.no_rows(exec_, *outer()[k]);
+            } else if (has_gradient(*net_.outer[k])) {
+                grad = block_.kernels.zero_like(exec_, *outer()[k]);
+            }
+        } else {
+            grad = block_.kernels.total(exec_, summands);
+        }
+    }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == net_.out->spec().dtype; }
 
-    void const* device_;
+    AnyExec exec_;
     RnnBlock const& block_;
     StepNet const& net_;
     std::span<Value* const> in_;
     StepScopes& s_;
 };
 
-ROWAN_FUNCTION void Recurrent::forward(std::span<Value* const> out) {
-    Value const& x = *in_[0];
-    Lod const lod = x.lod();
-    std::size_t const levels = net_.x->spec().lod_level + block_.level + 1;
-    if (lod.levels() != levels)
-        throw ShapeError("x.lod().levels()", std::to_string(lod.levels()), std::to_string(levels));
-    lod.check_rows(x.rows());
-    StepMap<> const map(Cpu{.threads = 1}, lod, block_.level);
-    s_.lod = lod;
-    s_.parts.resize(
-        net_.rows_apart && !block_.runs_whole ? std::clamp<std::size_t>(map.sequences() / rnn_part_size, 1, 256) : 1);
-    for (std::size_t k = 0; k < s_.parts.size(); ++k) s_.parts[k].assign(map, k, s_.parts.size(), block_.reverse);
-    auto states = first_states();
-    Buffer<Value> results(s_.parts.size());
-    Value const elements = without_upper_levels(x);
-    auto const forward_part = [&](std::size_t k, void const* device) {
-        results[k] = run(device, k).forward(elements, states[k]);
-    };
-    block_.for_parts(device_, s_.parts.size(), std::cref(forward_part));
-    Value all = scatter(results, &RnnPart::elements);
-    s_.out_lod = with_upper_levels(all.lod());
-    *out[net_.memories.size()] = all.with_lod(s_.out_lod);
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) *out[m] = last(states, m).with_lod(outer_levels());
-}
-
-ROWAN_FUNCTION void Recurrent::backward(Value const& out_grad, std::span<Value* const> last_grads,
-                                        std::span<Value* const> grads) {
-    Buffer<Buffer<Value>> states(s_.parts.size());
-    Value const elements = without_upper_levels(out_grad.with_lod(s_.out_lod));
-    auto const backward_part = [&](std::size_t k, void const* device) {
-        for (Value const* last : last_grads) {
-            states[k].push_back(last->with_lod({}).gather(device, s_.parts[k].sequences));
-        }
-        run(device, k).backward(elements, states[k]);
-    };
-    block_.for_parts(device_, s_.parts.size(), std::cref(backward_part));
-    x_grad(*grads[0]);
-    std::size_t at = 1;
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-        if (block_.has_boot[m]) *grads[at++] = last(states, m);
-    }
-    for (std::size_t k = 0; k < net_.outer.size(); ++k) outer_grad(k, *grads[at + k]);
-}
-
-ROWAN_FUNCTION Lod Recurrent::with_upper_levels(Lod const& lod) const {
-    if (lod.empty()) return s_.lod.slice_levels(0, block_.level + 1);
-    std::vector<Ids<>> levels;
-    for (std::size_t l = 0; l <= block_.level; ++l) levels.emplace_back(s_.lod[l]);
-    for (std::size_t l = 0; l < lod.levels(); ++l) levels.emplace_back(lod[l]);
-    return Lod(levels);
-}
-
-ROWAN_FUNCTION Buffer<Buffer<Value>> Recurrent::first_states() const {
-    std::size_t sequences = 0;
-    for (RnnPart const& part : s_.parts) sequences += part.sequences.size();
-    Buffer<Buffer<Value>> states(s_.parts.size());
-    std::size_t at = 1;
-    for (std::size_t m = 0; m < net_.memories.size(); ++m) {
-        if (block_.has_boot[m] && in_[at]->rows() != sequences)
-            throw ShapeError("boot.shape(0)", std::to_string(in_[at]->rows()),
-                             std::to_string(sequences) + ", the number of sequences");
-        for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-            auto const& mine = s_.parts[k].sequences;
-            states[k].push_back(block_.has_boot[m]
-                                    ? in_[at]->with_lod({}).gather(device_, mine)
-                                    : block_.kernels.zeros(device_, mine.size(), net_.memories[m].before->spec()));
-        }
-        if (block_.has_boot[m]) ++at;
-    }
-    return states;
-}
-
-ROWAN_FUNCTION Value Recurrent::scatter(std::span<Value> values, Buffer<std::int64_t> RnnPart::*to) const {
-    Buffer<Value*> parts;
-    Buffer<std::span<std::int64_t const>> targets;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-        bool const only = k + 1 == values.size() && parts.empty();
-        if ((s_.parts[k].*to).empty() && !only) continue;
-        parts.push_back(&values[k]);
-        targets.emplace_back(s_.parts[k].*to);
-    }
-    return Value::scatter(device_, parts, targets);
-}
-
-ROWAN_FUNCTION Value Recurrent::last(std::span<Buffer<Value>> states, std::size_t m) const {
-    Buffer<Value> of_parts;
-    for (auto& part : states) of_parts.push_back(part[m].share());
-    return scatter(of_parts, &RnnPart::sequences);
-}
-
-ROWAN_FUNCTION void Recurrent::x_grad(Value& grad) {
-    if (net_.x_grad == nullptr) {
-        if (has_gradient(*net_.x)) grad = block_.kernels.zero_like(device_, *in_[0]);
-        return;
-    }
-    Buffer<Value> of_parts;
-    for (std::size_t k = 0; k < s_.parts.size(); ++k) {
-        of_parts.push_back(s_.parts[k].count() == 0 ? without_upper_levels(*in_[0]).slice(0, 0)
-                                                    : run(device_, k).x_grad());
-    }
-    grad = scatter(of_parts, &RnnPart::elements).with_lod(s_.lod);
-}
-
-ROWAN_FUNCTION void Recurrent::outer_grad(std::size_t k, Value& grad) {
-    Buffer<Value*> summands;
-    for (std::size_t part = 0; part < s_.parts.size(); ++part) {
-        if (s_.parts[part].count() > 0) run(device_, part).outer_grad(k, summands);
-    }
-    if (summands.empty()) {
-        if (all_row_sparse(net_.outer_grads[k])) {
-            grad = block_.kernels.no_rows(device_, *outer()[k]);
-        } else if (has_gradient(*net_.outer[k])) {
-            grad = block_.kernels.zero_like(device_, *outer()[k]);
-        }
-    } else {
-        grad = block_.kernels.total(device_, summands);
-    }
-}
-
-ROWAN_FUNCTION void run_rnn(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                            void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    Value& scopes = *out.back();
+ROWAN_FUNCTION void rnn_op::run(KernelCall const& c) {
+    Value& scopes = *c.out.back();
     if (!scopes.is<StepScopes>()) scopes.set(StepScopes());
-    Recurrent(device, block, in, scopes.get<StepScopes>()).forward(out);
+    Recurrent(c.exec, c.attributes.get<RnnBlock>(), c.in, scopes.get<StepScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void run_rnn_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                                 void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
-    std::size_t const n = in.size() - 2 - block.net.memories.size();
-    Recurrent(device, block, in.first(n), in[n]->get<StepScopes>()).backward(*in[n + 1], in.subspan(n + 2), out);
+ROWAN_FUNCTION void rnn_grad_op::run(KernelCall const& c) {
+    auto const& block = c.attributes.get<RnnBlock>();
+    std::size_t const n = c.in.size() - 2 - block.net.memories.size();
+    Recurrent(c.exec, block, c.in.first(n), c.in[n]->get<StepScopes>())
+        .backward(*c.in[n + 1], c.in.subspan(n + 2), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void const* attributes) {
-    auto const& block = *static_cast<RnnBlock const*>(attributes);
+ROWAN_FUNCTION std::vector<VarSpec> rnn_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> results;
     for (auto const& memory : block.net.memories) {
         VarSpec last = memory.after->spec();
@@ -205,13 +178,12 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_rnn(std::span<VarSpec const> in, void 
     if (out.lod_level == 0) out.dims[0] = in[0].lod_level == block.level + 1 ? in[0].dims[0] : UNK;
     out.lod_level += block.level + 1;
     results.push_back(out);
-    results.push_back({VarType::STEP_SCOPES, out.dtype, {}, 0});
+    results.push_back({.type = VarType::STEP_SCOPES, .dtype = out.dtype, .dims = {}});
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_rnn_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<RnnBlock&>(*static_cast<RnnBlock const*>(attributes));
-    block.build_backward(block);  // does nothing if it is already built
+ROWAN_FUNCTION std::vector<VarSpec> rnn_grad_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<RnnBlock>();
     std::vector<VarSpec> grads(in.begin(), in.end() - static_cast<std::ptrdiff_t>(2 + block.net.memories.size()));
     std::size_t const first = 1 + block.boots();
     for (std::size_t k = 0; k < block.net.outer.size(); ++k) {

@@ -3,6 +3,7 @@
 
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -33,19 +34,21 @@ enum class Role : std::uint8_t { temporary, data, parameter, state, seed, step_i
 
 /// An operator with its input and output variables. It belongs to a scope.
 struct Operator {
-    op_kernel const* kernel = nullptr;       ///< the kernel to run
-    std::shared_ptr<void const> attributes;  ///< of the type that the kernel takes
+    op_kernel const* kernel = nullptr;  ///< the kernel to run
+    Attributes attributes;              ///< of the type that the kernel takes
     /// Variables in the order of the slots.
-    std::vector<Variable*> inputs, outputs;
+    std::vector<Variable*> inputs = {}, outputs = {};
     std::ptrdiff_t levels_from = -1;  ///< the input whose levels the results get, or -1
+    /// Of an operator with a net of its own: adds the operators of the gradient to that net, unless they are there.
+    std::function<void()> build_backward = nullptr;
 };
 
 /// Creates the first value of a variable. The function takes a seed, or std::nullopt to only allocate a value that is
-/// written later, and a pointer to the execution that creates the value, a Device; nullptr means Device{}.
+/// written later, and the execution that creates the value; none means Device{}.
 class Initializer {
 public:
     /// Writes the first value.
-    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, void const* device)>;
+    using Function = std::function<void(Value&, std::optional<std::uint64_t> seed, AnyExec exec)>;
 
     Initializer() = default;  ///< empty: the variable has no first value
     /// Wraps a function.
@@ -55,8 +58,8 @@ public:
 
     explicit operator bool() const noexcept { return make_ != nullptr; }  ///< whether it holds a function
     /// Calls the function.
-    void operator()(Value& value, std::optional<std::uint64_t> seed, void const* device = nullptr) const {
-        make_(value, seed, device);
+    void operator()(Value& value, std::optional<std::uint64_t> seed, AnyExec exec = {}) const {
+        make_(value, seed, exec);
     }
 
 private:
@@ -88,7 +91,7 @@ public:
     Initializer initialize;
 
     /// For variables that are fed or trained: transfers a value to the net's device, see detail::bring.
-    void (*bring)(Value&, void const* device, bool own) = nullptr;
+    void (*bring)(Value&, AnyExec exec, bool own) = nullptr;
 
     /// For a parameter created before its input width was known: sets its dims once the width is known.
     std::function<void(Variable&, std::int64_t width)> set_width;
@@ -162,7 +165,7 @@ public:
         return new_op(kernel_of<Op, Device, T...>::value, std::move(inputs),
                       std::make_shared<attributes_of<Op> const>(std::move(attributes)));
     }
-    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, std::shared_ptr<void const> attributes);
+    Operator& new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes = {});
 
     /// Makes `v` result i of `op`; `v` takes the spec of that result and must have no writer yet.
     /// errors   GraphError if an operator already writes `v`

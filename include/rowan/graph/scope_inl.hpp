@@ -58,12 +58,12 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 
-ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs,
-                                       std::shared_ptr<void const> attributes) {
+ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Variable*> inputs, Attributes attributes) {
     std::vector<VarSpec> specs;
     for (Variable const* v : inputs) specs.push_back(v->spec());
-    auto const made = kernel.infer(specs, attributes.get());
-    auto op = std::make_unique<Operator>(Operator{&kernel, std::move(attributes), std::move(inputs), {}, -1});
+    auto const made = kernel.infer(specs, attributes);
+    auto op = std::make_unique<Operator>(
+        Operator{.kernel = &kernel, .attributes = std::move(attributes), .inputs = std::move(inputs)});
     for (VarSpec const& spec : made) op->outputs.push_back(&new_var("", spec));
     if (!made.empty() && made[0].lod_level > 0) {
         for (std::size_t i = 0; i < specs.size() && op->levels_from < 0; ++i) {

@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
@@ -30,7 +31,7 @@ public:
     /// Whether it holds a V.
     template <class V>
     bool is() const noexcept {
-        return !empty() && holder_->type == &type_of<V>;
+        return !empty() && holder_->type == &detail::type_tag<V>;
     }
 
     /// The held V.
@@ -38,12 +39,11 @@ public:
     /// cost     O(1)
     template <class V>
     V& get() {
-        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
-        return static_cast<Holder<V>&>(*holder_).value;
+        return holder<V>().value;
     }
     template <class V>
     V const& get() const {
-        return const_cast<Value&>(*this).get<V>();
+        return holder<V>().value;
     }
 
     /// Replaces the held object by `value`, which is moved from.
@@ -78,8 +78,7 @@ public:
     Value add_slots(Value const& other) const { return held().add_slots(other); }
 
     // The members below need a LoDTensor, of any element type, and throw a TypeError for anything else. The parts of a
-    // LoDTensor are the sequences of its first level, or its rows if it has no levels. `device` points to the execution
-    // that operators run on.
+    // LoDTensor are the sequences of its first level, or its rows if it has no levels.
 
     std::size_t rows() const { return held().rows(); }  ///< the first dim of the tensor
     Lod const& lod() const { return held().lod(); }     ///< the levels; empty if the rows form no sequences
@@ -100,22 +99,22 @@ public:
     /// requires   from[i] in [0, count()), which is not checked
     /// errors   TypeError if it is not a LoDTensor
     /// cost     one read and one write of every row of the result
-    Value gather(void const* device, std::span<std::int64_t const> from) const { return held().gather(device, from); }
+    Value gather(AnyExec exec, std::span<std::int64_t const> from) const { return held().gather(exec, from); }
     /// The parts of all values, concatenated.
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row
-    static Value concat(void const* device, std::span<Value* const> values) {
+    static Value concat(AnyExec exec, std::span<Value* const> values) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().concat(device, values);
+        return values[0]->held().concat(exec, values);
     }
     /// Part i of values[k] becomes part to[k][i] of the result.
     /// requires   `to` contains the index of every part of the result exactly once, which is not checked
     /// errors   ShapeError if there are no values, or their trailing dims or numbers of levels are incompatible
     /// cost     one read and one write of every row; two of each with levels
-    static Value scatter(void const* device, std::span<Value* const> values,
+    static Value scatter(AnyExec exec, std::span<Value* const> values,
                          std::span<std::span<std::int64_t const> const> to) {
         if (values.empty()) throw ShapeError("values", "0", "at least 1");
-        return values[0]->held().scatter(device, values, to);
+        return values[0]->held().scatter(exec, values, to);
     }
 
     /// The element type, dims and bytes of a LoDTensor.
@@ -139,7 +138,7 @@ public:
     /// uninitialized.
     /// errors   TypeError if it is not a LoDTensor; those of f
     /// cost     that of f; on a device also a host buffer and one copy
-    void write(std::function<void(std::span<std::byte>)> const& f) { const_cast<Base&>(held()).write(f); }
+    void write(std::function<void(std::span<std::byte>)> const& f) { held().write(f); }
 
     /// Destroys the held object and frees its memory.
     void clear() noexcept { holder_.reset(); }
@@ -148,9 +147,6 @@ public:
     std::string kind() const { return empty() ? std::string("nothing") : holder_->name(); }
 
 private:
-    template <class V>
-    static constexpr char type_of = 0;  // its address identifies the type
-
     template <class V>
     static Value of(V&& value) {
         Value v;
@@ -174,10 +170,9 @@ private:
         virtual Lod const& lod() const { no_rows(); }
         virtual Value with_lod(Lod) const { no_rows(); }
         virtual Value slice(std::size_t, std::size_t) const { no_rows(); }
-        virtual Value gather(void const*, std::span<std::int64_t const>) const { no_rows(); }
-        virtual Value concat(void const*, std::span<Value* const>) const { no_rows(); }
-        virtual Value scatter(void const*, std::span<Value* const>,
-                              std::span<std::span<std::int64_t const> const>) const {
+        virtual Value gather(AnyExec, std::span<std::int64_t const>) const { no_rows(); }
+        virtual Value concat(AnyExec, std::span<Value* const>) const { no_rows(); }
+        virtual Value scatter(AnyExec, std::span<Value* const>, std::span<std::span<std::int64_t const> const>) const {
             no_rows();
         }
         virtual Elements elements() const { no_rows(); }
@@ -198,7 +193,7 @@ private:
 
     template <class V>
     struct Holder final : Base {
-        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return share_of(value); }
         std::string name() const override { return detail::kind_name<V>::text(); }
         Value add_slots(Value const& other) const override;
@@ -208,7 +203,7 @@ private:
     template <class T, class D>
     struct Holder<LoDTensor<T, D>> final : Base {
         using V = LoDTensor<T, D>;
-        explicit Holder(V&& v) : Base(&type_of<V>), value(std::move(v)) {}
+        explicit Holder(V&& v) : Base(&detail::type_tag<V>), value(std::move(v)) {}
         std::unique_ptr<Base> share() const override { return std::make_unique<Holder>(value.share()); }
         std::unique_ptr<Base> copy() const override { return std::make_unique<Holder>(V(value)); }
         std::string name() const override { return detail::kind_name<V>::text(); }
@@ -221,9 +216,9 @@ private:
 
         Value with_lod(Lod lod) const override { return of(V(value.value().share(), std::move(lod))); }
         Value slice(std::size_t begin, std::size_t end) const override;
-        Value gather(void const* device, std::span<std::int64_t const> from) const override;
-        Value concat(void const* device, std::span<Value* const> values) const override;
-        Value scatter(void const* device, std::span<Value* const> values,
+        Value gather(AnyExec exec, std::span<std::int64_t const> from) const override;
+        Value concat(AnyExec exec, std::span<Value* const> values) const override;
+        Value scatter(AnyExec exec, std::span<Value* const> values,
                       std::span<std::span<std::int64_t const> const> to) const override;
 
         static auto tensors(std::span<Value* const> values) {
@@ -233,7 +228,13 @@ private:
         V value;
     };
 
-    Base const& held() const {
+    template <class V>
+    Holder<V>& holder() const {
+        if (!is<V>()) throw TypeError("the value", kind(), detail::kind_name<V>::text());
+        return static_cast<Holder<V>&>(*holder_);
+    }
+
+    Base& held() const {
         if (empty()) throw TypeError("the value", kind(), "a tensor");
         return *holder_;
     }

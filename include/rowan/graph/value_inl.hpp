@@ -54,41 +54,40 @@ Value Value::Holder<LoDTensor<T, D>>::slice(std::size_t begin, std::size_t end) 
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::gather(void const* device, std::span<std::int64_t const> from) const {
-    D const& exec = *static_cast<D const*>(device);
+Value Value::Holder<LoDTensor<T, D>>::gather(AnyExec exec, std::span<std::int64_t const> from) const {
     if (!value.lod().empty())
-        return of(detail::pick_sequences(exec, value, from.size(), [&](std::size_t i) { return from[i]; }));
-    return of(V(detail::picked_rows(exec, value.value(), from)));
+        return of(detail::pick_sequences(exec.get<D>(), value, from.size(), [&](std::size_t i) { return from[i]; }));
+    return of(V(detail::picked_rows(exec.get<D>(), value.value(), from)));
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::concat(void const* device, std::span<Value* const> values) const {
+Value Value::Holder<LoDTensor<T, D>>::concat(AnyExec exec, std::span<Value* const> values) const {
     if (!value.lod().empty()) {
         std::vector<V> batches;
         for (Value* const v : values) batches.push_back(v->template get<V>().share());
-        return of(merge_batches(*static_cast<D const*>(device), batches));
+        return of(merge_batches(exec.get<D>(), batches));
     }
-    return of(V(detail::joined_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values))));
+    return of(V(detail::joined_rows<T>(exec.get<D>(), values.size(), tensors(values))));
 }
 
 template <class T, class D>
-Value Value::Holder<LoDTensor<T, D>>::scatter(void const* device, std::span<Value* const> values,
+Value Value::Holder<LoDTensor<T, D>>::scatter(AnyExec exec, std::span<Value* const> values,
                                               std::span<std::span<std::int64_t const> const> to) const {
     if (!value.lod().empty()) {
-        Value const all = concat(device, values);
+        Value const all = concat(exec, values);
         std::vector<std::int64_t> from(all.count());
         std::int64_t i = 0;
         for (auto const& targets : to) {
             for (std::int64_t const target : targets) from[static_cast<std::size_t>(target)] = i++;
         }
-        return all.gather(device, from);
+        return all.gather(exec, from);
     }
-    return of(V(detail::scattered_rows<T>(*static_cast<D const*>(device), values.size(), tensors(values), to)));
+    return of(V(detail::scattered_rows<T>(exec.get<D>(), values.size(), tensors(values), to)));
 }
 
 template <class V>
 requires(!std::is_reference_v<V>) void Value::set(V&& value) {
-    if (holder_ == nullptr || holder_->type != &type_of<V>) {
+    if (holder_ == nullptr || holder_->type != &detail::type_tag<V>) {
         holder_ = std::make_unique<Holder<V>>(std::move(value));
     } else {
         static_cast<Holder<V>&>(*holder_).value = std::move(value);

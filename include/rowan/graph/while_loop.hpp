@@ -1,17 +1,15 @@
 // rowan/graph/while_loop.hpp: while_kernel, the operator of a loop with a condition, and its gradient.
 #pragma once
 
-#include <rowan/graph/detail/array_kernels.hpp>
 #include <rowan/graph/detail/loop_kernels.hpp>
 #include <rowan/graph/detail/loop_net.hpp>
 #include <rowan/graph/net.hpp>
+#include <rowan/graph/op_kernel.hpp>
 #include <rowan/graph/scope.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,9 +24,7 @@ struct WhileBlock {
     std::int32_t gradient_dtype = 0;  ///< dtype<T>::wire of the gradients
     detail::LoopKernels kernels;      ///< kernels for the element type and device
     /// The value of the condition.
-    bool (*holds)(void const* device, Value const& condition);
-    /// Adds the operators of the gradient; called when a gradient is requested.
-    void (*build_backward)(WhileBlock&);
+    bool (*holds)(AnyExec exec, Value const& condition);
 };
 
 /// For each iteration of a run, the values that the gradient needs.
@@ -39,34 +35,29 @@ struct LoopScopes {
 
 namespace detail {
 
-void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-               std::ptrdiff_t);
+struct while_grad_op : whole_op {
+    static constexpr std::string_view name = "while_loop_grad";
+    using inputs = slots<slot::state, slot::scopes, grad_of<slot::last>>;
+    using outputs = slots<grad_of<slot::state>>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    // in: the inputs of the forward operator, its scopes, and the gradients of the final states
+    static void run(KernelCall const& call);
+};
 
-// in: the inputs of the forward operator, its scopes, and the gradients of the final states
-void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                    std::ptrdiff_t);
-
-std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes);
-
-std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes);
-
-inline constexpr std::array<std::string_view, 1> while_inputs{"state"}, while_grad_outputs{"state@GRAD"};
-inline constexpr std::array<std::string_view, 2> while_outputs{"last", "scopes"};
-inline constexpr std::array<std::string_view, 3> while_grad_inputs{"state", "scopes", "last@GRAD"};
-inline constexpr op_kernel while_grad_kernel =
-    whole_op("while_loop_grad", while_grad_inputs, while_grad_outputs, &infer_while_grad, &run_while_grad, {});
-inline constexpr std::array while_reads{grad_slot{grad_slot::input, 0}, grad_slot{grad_slot::output, 1},
-                                        grad_slot{grad_slot::grad_of_output, 0}};
-inline constexpr std::array while_writes{grad_slot{grad_slot::grad_of_input, 0}};
-inline constexpr std::array while_rules{grad_kernel{&while_grad_kernel, while_reads, while_writes}};
+struct while_op : whole_op {
+    static constexpr std::string_view name = "while_loop";
+    using inputs = slots<slot::state>;
+    using outputs = slots<slot::last, slot::scopes>;
+    using grad = grad_rule<while_grad_op>;
+    static std::vector<VarSpec> infer(Specs in, AttributesRef attributes);
+    static void run(KernelCall const& call);
+};
 
 }  // namespace detail
 
 /// The loop operator. Inputs: the initial states, and the outer variables that an iteration reads. Results: the final
 /// states, and the LoopScopes that the gradient needs.
-inline constexpr op_kernel while_kernel =
-    detail::whole_op("while_loop", detail::while_inputs, detail::while_outputs, &detail::infer_while,
-                     &detail::run_while, detail::while_rules);
+inline constexpr op_kernel const& while_kernel = detail::whole_kernel<detail::while_op>::value;
 
 }  // namespace rowan::inline v0
 

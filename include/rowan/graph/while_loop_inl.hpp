@@ -10,17 +10,82 @@ namespace rowan::inline v0::detail {
 
 class LoopRun {
 public:
-    LoopRun(void const* device, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
-        : device_(device), block_(block), net_(block.net), in_(in), s_(scopes) {}
+    LoopRun(AnyExec exec, WhileBlock const& block, std::span<Value* const> in, LoopScopes& scopes)
+        : exec_(exec), block_(block), net_(block.net), in_(in), s_(scopes) {}
 
-    void forward(std::span<Value* const> out);
+    void forward(std::span<Value* const> out) {
+        Buffer<Value> states;
+        for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
+        for (s_.count = 0;; ++s_.count) {
+            Buffer<Value>& values = iteration(s_.count);
+            for (std::size_t k = 0; k < states.size(); ++k)
+                values[number(*net_.states[k].before)] = std::move(states[k]);
+            for (LoopNet::Op const& op : net_.conditions) run(op, values);
+            if (!block_.holds(exec_, at(net_.place(*net_.condition), values))) {
+                for (std::size_t k = 0; k < states.size(); ++k)
+                    *out[k] = std::move(values[number(*net_.states[k].before)]);
+                break;
+            }
+            if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
+                throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
+                                 std::string("at most ").append(std::to_string(block_.max_iterations)));
+            for (LoopNet::Op const& op : net_.body) run(op, values);
+            for (std::size_t k = 0; k < states.size(); ++k) {
+                LoopNet::State const& s = net_.states[k];
+                Value& after = at(net_.place(*s.after), values);
+                states[k] =
+                    s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
+            }
+        }
+        s_.iterations.resize(net_.has_backward ? s_.count : 0);
+    }
 
     /// `last_grads`: the gradients of the final states. `grads` receives those of the initial states and of each outer
     /// variable. An empty value stands for zeros.
-    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads);
+    void backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
+        std::size_t const n = net_.states.size();
+        Buffer<Value> carried;
+        for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
+        Buffer<Value> values(net_.backward_places());
+        Buffer<Buffer<Value>> reached(net_.outer.size());
+        for (std::size_t t = s_.count; t-- > 0;) {
+            Buffer<Value>& saved = s_.iterations[t];
+            for (Value& v : values) v.clear();
+            for (std::size_t k = 0; k < n; ++k) {
+                if (net_.states[k].after_grad != nullptr)
+                    values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
+            }
+            for (LoopNet::Op const& op : net_.back) run(op, saved, values);
+            for (std::size_t k = 0; k < n; ++k) {
+                LoopNet::State const& s = net_.states[k];
+                if (s.before_grad != nullptr) {
+                    carried[k] = at(net_.place(*s.before_grad), saved, values).share();
+                } else if (s.after_grad != nullptr && s.is_dense()) {
+                    carried[k] = block_.kernels.zero_like(exec_, saved[number(*s.before)]);
+                } else {
+                    carried[k].clear();
+                }
+            }
+            for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
+        }
+        for (std::size_t k = 0; k < n; ++k) {
+            LoopNet::State const& s = net_.states[k];
+            if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
+                carried[k] = block_.kernels.zero_like(exec_, *in_[k]);
+            *grads[k] = std::move(carried[k]);
+        }
+        for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
+    }
 
 private:
-    Buffer<Value>& iteration(std::size_t t);
+    Buffer<Value>& iteration(std::size_t t) {
+        std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
+        if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
+        Buffer<Value>& values = s_.iterations[i];
+        values.resize(net_.forward_places());
+        for (Value& v : values) v.clear();
+        return values;
+    }
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
 
     Value& at(LoopNet::Place const& p, Buffer<Value>& values) const {
@@ -42,18 +107,44 @@ private:
             inputs_[0] = outputs_[0];
         }
         Operator const& o = *op.op;
-        run_named(o, [&] { o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from); });
+        run_named(o, [&] { run_on(exec_, o, inputs_, outputs_); });
         for (std::size_t const dead : op.dies) first[dead].clear();
     }
 
     // Adds the gradients of outer variable k in one iteration to `reached`. Row-sparse ones are only collected and
     // joined at the end.
-    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const;
+    void collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved, Buffer<Value>& values) const {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Value& part = at(net_.place(*v), saved, values);
+            if (part.empty()) continue;
+            if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
+                reached.push_back(part.share());
+            } else if (v->spec().type == VarType::TENSOR_ARRAY) {
+                reached[0] = reached[0].add_slots(part);
+            } else {
+                std::array<Value*, 2> const both{&reached[0], &part};
+                reached[0] = block_.kernels.total(exec_, both);
+            }
+        }
+    }
 
-    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const;
+    void outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
+        Variable const& v = *net_.outer[k];
+        if (!reached.empty()) {
+            Buffer<Value*> all;
+            for (Value& part : reached) all.push_back(&part);
+            grad = block_.kernels.total(exec_, all);
+        } else if (net_.is_sparse(k)) {
+            grad = block_.kernels.no_rows(exec_, outer(k));
+        } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
+            grad = block_.kernels.zero_like(exec_, outer(k));
+        } else {
+            grad.clear();
+        }
+    }
     bool has_gradient(Variable const& v) const { return v.spec().dtype == block_.gradient_dtype; }
 
-    void const* device_;
+    AnyExec exec_;
     WhileBlock const& block_;
     LoopNet const& net_;
     std::span<Value* const> in_;
@@ -61,121 +152,20 @@ private:
     Buffer<Value*> inputs_, outputs_;
 };
 
-ROWAN_FUNCTION void LoopRun::forward(std::span<Value* const> out) {
-    Buffer<Value> states;
-    for (std::size_t k = 0; k < net_.states.size(); ++k) states.push_back(in_[k]->share());
-    for (s_.count = 0;; ++s_.count) {
-        Buffer<Value>& values = iteration(s_.count);
-        for (std::size_t k = 0; k < states.size(); ++k) values[number(*net_.states[k].before)] = std::move(states[k]);
-        for (LoopNet::Op const& op : net_.conditions) run(op, values);
-        if (!block_.holds(device_, at(net_.place(*net_.condition), values))) {
-            for (std::size_t k = 0; k < states.size(); ++k) *out[k] = std::move(values[number(*net_.states[k].before)]);
-            break;
-        }
-        if (block_.max_iterations != 0 && static_cast<std::int64_t>(s_.count) == block_.max_iterations)
-            throw ValueError("the number of iterations", static_cast<double>(s_.count + 1),
-                             std::string("at most ").append(std::to_string(block_.max_iterations)));
-        for (LoopNet::Op const& op : net_.body) run(op, values);
-        for (std::size_t k = 0; k < states.size(); ++k) {
-            LoopNet::State const& s = net_.states[k];
-            Value& after = at(net_.place(*s.after), values);
-            states[k] = s.moves ? std::move(after) : after.share();  // moved, it belongs to the next iteration alone
-        }
-    }
-    s_.iterations.resize(net_.has_backward ? s_.count : 0);
-}
-
-ROWAN_FUNCTION void LoopRun::backward(std::span<Value* const> last_grads, std::span<Value* const> grads) {
-    std::size_t const n = net_.states.size();
-    Buffer<Value> carried;
-    for (std::size_t k = 0; k < n; ++k) carried.push_back(last_grads[k]->share());
-    Buffer<Value> values(net_.backward_places());
-    Buffer<Buffer<Value>> reached(net_.outer.size());
-    for (std::size_t t = s_.count; t-- > 0;) {
-        Buffer<Value>& saved = s_.iterations[t];
-        for (Value& v : values) v.clear();
-        for (std::size_t k = 0; k < n; ++k) {
-            if (net_.states[k].after_grad != nullptr)
-                values[net_.place(*net_.states[k].after_grad).number] = std::move(carried[k]);
-        }
-        for (LoopNet::Op const& op : net_.back) run(op, saved, values);
-        for (std::size_t k = 0; k < n; ++k) {
-            LoopNet::State const& s = net_.states[k];
-            if (s.before_grad != nullptr) {
-                carried[k] = at(net_.place(*s.before_grad), saved, values).share();
-            } else if (s.after_grad != nullptr && s.is_dense()) {
-                carried[k] = block_.kernels.zero_like(device_, saved[number(*s.before)]);
-            } else {
-                carried[k].clear();
-            }
-        }
-        for (std::size_t k = 0; k < reached.size(); ++k) collect(k, reached[k], saved, values);
-    }
-    for (std::size_t k = 0; k < n; ++k) {
-        LoopNet::State const& s = net_.states[k];
-        if (carried[k].empty() && s.is_dense() && has_gradient(*s.before))
-            carried[k] = block_.kernels.zero_like(device_, *in_[k]);
-        *grads[k] = std::move(carried[k]);
-    }
-    for (std::size_t k = 0; k < reached.size(); ++k) outer_grad(k, reached[k], *grads[n + k]);
-}
-
-ROWAN_FUNCTION Buffer<Value>& LoopRun::iteration(std::size_t t) {
-    std::size_t const i = net_.has_backward ? t : 0;  // without a backward pass all iterations share one
-    if (i >= s_.iterations.size()) s_.iterations.resize(i + 1);
-    Buffer<Value>& values = s_.iterations[i];
-    values.resize(net_.forward_places());
-    for (Value& v : values) v.clear();
-    return values;
-}
-
-ROWAN_FUNCTION void LoopRun::collect(std::size_t k, Buffer<Value>& reached, Buffer<Value>& saved,
-                                     Buffer<Value>& values) const {
-    for (Variable const* v : net_.outer_grads[k]) {
-        Value& part = at(net_.place(*v), saved, values);
-        if (part.empty()) continue;
-        if (reached.empty() || v->spec().type == VarType::SELECTED_ROWS) {
-            reached.push_back(part.share());
-        } else if (v->spec().type == VarType::TENSOR_ARRAY) {
-            reached[0] = reached[0].add_slots(part);
-        } else {
-            std::array<Value*, 2> const both{&reached[0], &part};
-            reached[0] = block_.kernels.total(device_, both);
-        }
-    }
-}
-
-ROWAN_FUNCTION void LoopRun::outer_grad(std::size_t k, Buffer<Value>& reached, Value& grad) const {
-    Variable const& v = *net_.outer[k];
-    if (!reached.empty()) {
-        Buffer<Value*> all;
-        for (Value& part : reached) all.push_back(&part);
-        grad = block_.kernels.total(device_, all);
-    } else if (net_.is_sparse(k)) {
-        grad = block_.kernels.no_rows(device_, outer(k));
-    } else if (v.spec().type == VarType::LOD_TENSOR && has_gradient(v)) {
-        grad = block_.kernels.zero_like(device_, outer(k));
-    } else {
-        grad.clear();
-    }
-}
-
-ROWAN_FUNCTION void run_while(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                              void const* attributes, std::ptrdiff_t) {
-    Value& scopes = *out.back();
+ROWAN_FUNCTION void while_op::run(KernelCall const& c) {
+    Value& scopes = *c.out.back();
     if (!scopes.is<LoopScopes>()) scopes.set(LoopScopes());
-    LoopRun(device, *static_cast<WhileBlock const*>(attributes), in, scopes.get<LoopScopes>()).forward(out);
+    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in, scopes.get<LoopScopes>()).forward(c.out);
 }
 
-ROWAN_FUNCTION void run_while_grad(void const* device, std::span<Value* const> in, std::span<Value* const> out,
-                                   void const* attributes, std::ptrdiff_t) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
-    std::size_t const n = out.size();
-    LoopRun(device, block, in.first(n), in[n]->get<LoopScopes>()).backward(in.subspan(n + 1), out);
+ROWAN_FUNCTION void while_grad_op::run(KernelCall const& c) {
+    std::size_t const n = c.out.size();
+    LoopRun(c.exec, c.attributes.get<WhileBlock>(), c.in.first(n), c.in[n]->get<LoopScopes>())
+        .backward(c.in.subspan(n + 1), c.out);
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void const* attributes) {
-    auto const& block = *static_cast<WhileBlock const*>(attributes);
+ROWAN_FUNCTION std::vector<VarSpec> while_op::infer(Specs, AttributesRef attributes) {
+    auto const& block = attributes.get<WhileBlock>();
     std::vector<VarSpec> results;
     for (auto const& s : block.net.states) {
         VarSpec last = s.before->spec();
@@ -184,13 +174,12 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while(std::span<VarSpec const>, void c
         }
         results.push_back(last);
     }
-    results.push_back({VarType::STEP_SCOPES, block.gradient_dtype, {}, 0});
+    results.push_back({.type = VarType::STEP_SCOPES, .dtype = block.gradient_dtype, .dims = {}});
     return results;
 }
 
-ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in, void const* attributes) {
-    auto& block = const_cast<WhileBlock&>(*static_cast<WhileBlock const*>(attributes));
-    block.build_backward(block);  // does nothing if it is already built
+ROWAN_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef attributes) {
+    auto const& block = attributes.get<WhileBlock>();
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),

@@ -70,7 +70,7 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
         using V = LoDTensor<E>;
         if (!value.empty() || !desc.lod_desc || desc.lod_desc->tensor.data_type != dtype<E>::wire) return;
         value.set(options.map ? file.map<V>(name) : file.load<V>(name));
-        bring<E, Device>(value, nullptr, false);
+        bring<E, Device>(value, {}, false);
     };
     (..., attempt(std::type_identity<T>{}));
     if (value.empty()) {

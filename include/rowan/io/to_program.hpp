@@ -97,20 +97,18 @@ private:
     }
 
     std::vector<Attribute> attributes(std::int32_t block, Operator const& op) {
-        void const* const a = op.attributes.get();
-        if (op.kernel == &rnn_kernel) return rnn(block, *static_cast<RnnBlock const*>(a));
-        if (op.kernel == &while_kernel) return loop(block, *static_cast<WhileBlock const*>(a));
-        if (op.kernel->name == "array_create") return slots(*static_cast<VarSpec const*>(a));
+        AttributesRef const a = op.attributes;
+        if (op.kernel == &rnn_kernel) return rnn(block, a.get<RnnBlock>());
+        if (op.kernel == &while_kernel) return loop(block, a.get<WhileBlock>());
+        if (op.kernel->name == "array_create") return slots(a.get<VarSpec>());
         if (op.kernel->name.starts_with("array_")) return {};
         if (std::ranges::find(Ops::names, op.kernel->name) ==
             Ops::names.end()) {  // operators that are instantiated for an element type
             if (op.kernel->name.starts_with(cast_family::name)) return {};
-            if (op.kernel->name.starts_with(full_family::name))
-                return describe_attributes(*static_cast<ConstantOptions const*>(a));
+            if (op.kernel->name.starts_with(full_family::name)) return describe_attributes(a.get<ConstantOptions>());
         }
-        return Ops::dispatch(op.kernel->name, [&](auto tag) {
-            return describe_attributes(*static_cast<attributes_of<decltype(tag)> const*>(a));
-        });
+        return Ops::dispatch(op.kernel->name,
+                             [&](auto tag) { return describe_attributes(attributes_for<decltype(tag)>(a)); });
     }
 
     static std::vector<Attribute> slots(VarSpec const& spec) {

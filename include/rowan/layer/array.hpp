@@ -7,6 +7,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
+
+namespace rowan::inline v0::detail {
+
+/// Adds an operator on arrays to the default scope and returns its result.
+template <class Op>
+Variable& result_of(std::vector<Variable*> inputs, Attributes attributes = {}) {
+    return *default_scope().new_op(whole_kernel<Op>::value, std::move(inputs), std::move(attributes)).outputs[0];
+}
+
+}  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0::layer {
 
@@ -35,9 +47,9 @@ private:
 /// cost     O(1), when the net runs
 template <class T = float, class Device = Cpu>
 Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) {
+    using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(tensor_spec<T>(slot_dims, lod_level));
-    return Array<T, Device>(
-        *default_scope().new_op(rowan::detail::array_kernels<T, Device>::create, {}, spec).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::create>({}, spec));
 }
 
 /// Returns slot `index` of the array.
@@ -48,7 +60,7 @@ Array<T, Device> create_array(Dims const& slot_dims, std::size_t lod_level = 0) 
 template <class T, class Device>
 Var<T, Device> array_read(Array<T, Device> const& array, Var<std::int64_t, Device> const& index) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<T, Device>(*default_scope().new_op(kernels::read, {&*array, &*index}, nullptr).outputs[0]);
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::read>({&*array, &*index}));
 }
 
 /// Returns the array with x in slot `index`; it grows as needed.
@@ -61,7 +73,7 @@ template <class T, class Device>
 Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, Device> const& index,
                              Var<T, Device> const& x) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(kernels::write, {&*array, &*index, &*x}, nullptr).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::write>({&*array, &*index, &*x}));
 }
 
 /// The number of slots.
@@ -71,7 +83,7 @@ Array<T, Device> array_write(Array<T, Device> const& array, Var<std::int64_t, De
 template <class T, class Device>
 Var<std::int64_t, Device> array_size(Array<T, Device> const& array) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Var<std::int64_t, Device>(*default_scope().new_op(kernels::size, {&*array}, nullptr).outputs[0]);
+    return Var<std::int64_t, Device>(rowan::detail::result_of<typename kernels::size>({&*array}));
 }
 
 /// Stacks all slots into one tensor along a new first dim, see TensorArray::stack.
@@ -82,7 +94,7 @@ template <class T, class Device>
 Var<T, Device> stack(Array<T, Device> const& array) {
     using kernels = rowan::detail::array_kernels<T, Device>;
     auto const spec = std::make_shared<VarSpec const>(array->spec());
-    return Var<T, Device>(*default_scope().new_op(kernels::stack, {&*array}, spec).outputs[0]);
+    return Var<T, Device>(rowan::detail::result_of<typename kernels::stack>({&*array}, spec));
 }
 
 /// Splits a tensor along its first dim into slots, see TensorArray::unstack.
@@ -92,7 +104,7 @@ Var<T, Device> stack(Array<T, Device> const& array) {
 template <class T, class Device>
 Array<T, Device> unstack(Var<T, Device> const& x) {
     using kernels = rowan::detail::array_kernels<T, Device>;
-    return Array<T, Device>(*default_scope().new_op(kernels::unstack, {&*x}, nullptr).outputs[0]);
+    return Array<T, Device>(rowan::detail::result_of<typename kernels::unstack>({&*x}));
 }
 
 }  // namespace rowan::inline v0::layer

@@ -38,7 +38,7 @@ LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& fe
     for (Variable* const v : inputs) {
         if (v->role() != Role::parameter) continue;
         v->value() = parameters.find(v->name()).share();
-        if (v->bring != nullptr) v->bring(v->value(), &exec, false);
+        if (v->bring != nullptr) v->bring(v->value(), exec, false);
     }
     detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
     synchronize(exec);

@@ -47,7 +47,7 @@ auto map_fn(Array<T, Device> const& array, F const& f) {
     auto const slot =
         std::make_shared<VarSpec>(rowan::detail::array_of(tensor_spec<R>({})));  // set below, from the result of f
     Array<R, Device> const none(
-        *default_scope().new_op(rowan::detail::array_kernels<R, Device>::create, {}, slot).outputs[0]);
+        rowan::detail::result_of<typename rowan::detail::array_kernels<R, Device>::create>({}, slot));
     auto const made = while_loop(
         std::tuple(full<std::int64_t, Device>({1}, 0), none),
         [&](Index const& i, auto const&) { return less(i, size); },

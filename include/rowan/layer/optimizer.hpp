@@ -163,7 +163,7 @@ private:
     }
 
     template <class T>
-    static LoDTensor<T, Device> zeros(Dims const& dims, void const* device = nullptr);
+    static LoDTensor<T, Device> zeros(Dims const& dims, AnyExec exec = {});
 
     template <class T, class O>
     static Update make(O const& o, Scope& scope, ParameterGradient const& g);
@@ -198,10 +198,10 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
 
 template <class Device>
 template <class T>
-auto OptimizerOn<Device>::zeros(Dims const& dims, void const* device) -> LoDTensor<T, Device> {
+auto OptimizerOn<Device>::zeros(Dims const& dims, AnyExec exec) -> LoDTensor<T, Device> {
     typename Tensor<T>::shape_type shape;
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
-    return Tensor<T, Device>::zeros(rowan::detail::exec_or_default<Device>(device), shape);
+    return Tensor<T, Device>::zeros(exec.or_default<Device>(), shape);
 }
 
 template <class Device>
@@ -225,8 +225,8 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         full.append("@").append(O::op::name).append(".").append(name);
         Variable& state = scope.new_var(full, tensor_spec<S>(dims), Role::state);
         state.bring = &rowan::detail::bring<S, Device>;
-        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, void const* device) {
-            value.set(zeros<S>(dims, device));
+        state.initialize = [dims](Value& value, std::optional<std::uint64_t>, AnyExec exec) {
+            value.set(zeros<S>(dims, exec));
         };
         update.states.push_back(&state);
         inputs.push_back(&state);
@@ -244,7 +244,7 @@ auto OptimizerOn<Device>::make(O const& o, Scope& scope, ParameterGradient const
         Device exec{};
         std::vector<Value*> in;
         for (Value& value : *none) in.push_back(&value);
-        kernel.run(&exec, in, {}, attributes.get(), -1);
+        kernel.run({.exec = exec, .in = in, .out = {}, .attributes = AttributesRef(*attributes)});
     };
     update.check_gradient = [g] { check_shape<T>(*g.parameter, *g.gradient); };
     update.op = &scope.new_op(kernel, std::move(inputs), attributes);

@@ -53,8 +53,8 @@ void begin_with(Variable& v, Dims const& dims, Uniform const& first) {
     for (std::int64_t const dim : dims) shape.push_back(static_cast<std::size_t>(dim));
     v.set_dims(dims);
     v.bring = &rowan::detail::bring<T, Device>;
-    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, void const* device) {
-        Device const exec = rowan::detail::exec_or_default<Device>(device);
+    v.initialize = [shape, first](Value& value, std::optional<std::uint64_t> seed, AnyExec any) {
+        Device const exec = any.or_default<Device>();
         if (!seed) return value.set(LoDTensor<T, Device>(rowan::detail::new_tensor<T>(exec, shape)));
         auto t = Tensor<T>::from_shape(shape);
         using S = typename dtype<T>::sum;

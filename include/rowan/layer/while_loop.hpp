@@ -68,15 +68,16 @@ Operator& finish_loop(Scope& outside, std::shared_ptr<WhileBlock> const& block, 
     net.build();
     block->gradient_dtype = dtype<R>::wire;
     block->kernels = LoopKernels::of<R, Device>();
-    block->build_backward = [](WhileBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->holds = [](void const* device, Value const& v) {
+    block->holds = [](AnyExec exec, Value const& v) {
         auto const& flag = v.get<LoDTensor<bool, Device>>().value();
         if (flag.size() != 1) throw ShapeError("the condition's size", std::to_string(flag.size()), "1");
-        return first_element(*static_cast<Device const*>(device), flag);
+        return first_element(exec.get<Device>(), flag);
     };
     std::vector<Variable*> inputs(first.begin(), first.end());
     inputs.insert(inputs.end(), net.outer.begin(), net.outer.end());
-    return outside.new_op(while_kernel, std::move(inputs), block);
+    Operator& op = outside.new_op(while_kernel, std::move(inputs), block);
+    op.build_backward = [&net] { net.template build_backward<R, Device>(); };
+    return op;
 }
 
 }  // namespace rowan::inline v0::detail

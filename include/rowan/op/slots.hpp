@@ -72,6 +72,11 @@ ROWAN_SLOT(moment)
 ROWAN_SLOT(moment2)
 ROWAN_SLOT(velocity)
 ROWAN_SLOT(linear)
+ROWAN_SLOT(array)   // TensorArray
+ROWAN_SLOT(index)   // slot of an array
+ROWAN_SLOT(state)   // states of a loop
+ROWAN_SLOT(last)    // states after the last step
+ROWAN_SLOT(scopes)  // values of all steps
 #undef ROWAN_SLOT
 
 }  // namespace slot

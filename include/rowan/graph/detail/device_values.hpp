@@ -3,19 +3,13 @@
 
 #include <rowan/core/copy.hpp>
 #include <rowan/detail/elementwise.hpp>
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include <cstdint>
-#include <utility>
 
 namespace rowan::inline v0::detail {
-
-/// The execution that a type-erased pointer points to, or D{} for nullptr.
-template <class D>
-D exec_or_default(void const* device) {
-    return device == nullptr ? D{} : *static_cast<D const*>(device);
-}
 
 /// Runs f, which enqueues calls. If it throws, an error of an earlier call is thrown instead, if there is one.
 template <class D, class F>
@@ -41,12 +35,12 @@ Tensor<T, D> copy_made_by(D const& exec, Tensor<T, D> const& x) {
     return ElementLoops<D>::copy(exec, x);
 }
 
-/// Transfers a tensor to the device of a net, whose execution is `device`. A tensor that is already there is left as it
-/// is, or replaced by a copy if `own`.
+/// Transfers a tensor to the device of a net that runs on `any`. A tensor that is already there is left as it is, or
+/// replaced by a copy if `own`.
 /// errors   TypeError if it is not a LoDTensor whose elements are of type T
 template <class T, class D>
-void bring(Value& value, void const* device, bool own) {
-    D const exec = exec_or_default<D>(device);
+void bring(Value& value, AnyExec any, bool own) {
+    D const exec = any.or_default<D>();
     if (value.is<LoDTensor<T, D>>()) {
         auto& there = value.get<LoDTensor<T, D>>();
         if (own) value.set(LoDTensor<T, D>(copy_made_by(exec, there.value()), there.lod()));
@@ -57,10 +51,10 @@ void bring(Value& value, void const* device, bool own) {
     value.set(LoDTensor<T, D>(to_device(exec, host.value().share()), host.lod()));
 }
 
-ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, void const*, bool))
-ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, void const*, bool))
+ROWAN_TEMPLATE(void bring<float, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<double, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int32_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<std::int64_t, Cpu>(Value&, AnyExec, bool))
+ROWAN_TEMPLATE(void bring<bool, Cpu>(Value&, AnyExec, bool))
 
 }  // namespace rowan::inline v0::detail

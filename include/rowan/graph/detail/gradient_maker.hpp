@@ -39,15 +39,15 @@ public:
     /// are not differentiable.
     void spread(std::span<Operator* const> order);
 
-    void add(Variable& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
+    void add(Variable const& v, Variable& gradient) { parts_[&v].push_back(&gradient); }
 
     Variable& fill(Variable& like, double value);
 
     /// The sum of the gradients collected for a variable, or nullptr if there are none.
-    Variable* gradient(Variable& v);
+    Variable* gradient(Variable const& v);
 
     /// The gradients collected for a variable, not summed.
-    std::vector<Variable*> parts(Variable& v) const;
+    std::vector<Variable*> parts(Variable const& v) const;
 
     /// Adds the gradient operators of an operator. All readers of its results must have been differentiated before.
     /// errors   GraphError if it has no gradient for a requested input
@@ -63,7 +63,7 @@ private:
     Scope& scope_;
     std::string target_;
     std::unordered_set<Variable const*> wanted_;
-    std::unordered_map<Variable*, std::vector<Variable*>> parts_;
+    std::unordered_map<Variable const*, std::vector<Variable*>> parts_;
 };
 
 template <class T, class Device>
@@ -82,20 +82,21 @@ Variable& GradientMaker<T, Device>::fill(Variable& like, double value) {
 }
 
 template <class T, class Device>
-Variable* GradientMaker<T, Device>::gradient(Variable& v) {
+Variable* GradientMaker<T, Device>::gradient(Variable const& v) {
     auto const found = parts_.find(&v);
     if (found == parts_.end()) return nullptr;
     auto& parts = found->second;
     if (parts.size() > 1) {
         bool const arrays = v.spec().type == VarType::TENSOR_ARRAY;
-        parts = {(arrays ? scope_.new_op(array_sum_kernel, parts, nullptr) : scope_.new_op<sum_op, Device, T>(parts))
-                     .outputs[0]};
+        parts = {
+            (arrays ? scope_.new_op(whole_kernel<array_sum_op>::value, parts) : scope_.new_op<sum_op, Device, T>(parts))
+                .outputs[0]};
     }
     return parts[0];
 }
 
 template <class T, class Device>
-std::vector<Variable*> GradientMaker<T, Device>::parts(Variable& v) const {
+std::vector<Variable*> GradientMaker<T, Device>::parts(Variable const& v) const {
     auto const found = parts_.find(&v);
     return found == parts_.end() ? std::vector<Variable*>() : found->second;
 }
@@ -115,30 +116,22 @@ void GradientMaker<T, Device>::differentiate(Operator& op) {
         std::vector<Variable*> reads;
         auto const read = [&](std::span<Variable* const> held) { reads.insert(reads.end(), held.begin(), held.end()); };
         for (grad_slot const& slot : rule.reads) {
-            switch (slot.kind) {
-                case grad_slot::input:
-                    read(in_slot(op.inputs, slots_in, slot.index));
-                    break;
-                case grad_slot::output:
-                    read(in_slot(op.outputs, slots_out, slot.index));
-                    break;
-                case grad_slot::grad_of_output: {
-                    auto const held = in_slot(op.outputs, slots_out, slot.index);
-                    Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
-                    for (std::size_t i = 0; i < held.size(); ++i) {
-                        if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
-                    }
-                    read({grads, held.size()});
-                    break;
+            if (slot.kind == grad_slot::between_rules) {
+                reads.push_back(between.at(slot.index));
+            } else if (slot.kind == grad_slot::grad_of_output) {
+                auto const held = in_slot(op.outputs, slots_out, slot.index);
+                Variable** const grads = out_grads.data() + (held.data() - op.outputs.data());
+                for (std::size_t i = 0; i < held.size(); ++i) {
+                    if (grads[i] == nullptr) grads[i] = &zeros(*held[i]);
                 }
-                case grad_slot::grad_of_input:
-                    read(in_slot(in_grads, slots_in, slot.index));
-                    break;
-                case grad_slot::between_rules:
-                    reads.push_back(between.at(slot.index));
-                    break;
+                read({grads, held.size()});
+            } else if (slot.kind == grad_slot::output) {
+                read(in_slot(op.outputs, slots_out, slot.index));
+            } else {
+                read(in_slot(slot.kind == grad_slot::input ? op.inputs : in_grads, slots_in, slot.index));
             }
         }
+        if (op.build_backward) op.build_backward();
         Operator& made = scope_.new_op(*rule.op, std::move(reads), op.attributes);
         for (std::size_t w = 0; w < rule.writes.size(); ++w) {
             auto const held = in_slot(made.outputs, rule.writes.size(), w);
@@ -169,7 +162,7 @@ template <class T, class Device>
 Variable& GradientMaker<T, Device>::zeros(Variable& like) {
     VarSpec const& spec = like.spec();
     if (spec.type == VarType::LOD_TENSOR && spec.dtype == dtype<T>::wire) return fill(like, 0.0);
-    return *scope_.new_op(nothing_kernel, {&like}, nullptr).outputs[0];
+    return *scope_.new_op(whole_kernel<nothing_op>::value, {&like}).outputs[0];
 }
 
 template <class T, class Device>

@@ -17,15 +17,14 @@ namespace rowan::inline v0::detail {
 
 struct LoopKernels {
     /// `rows` rows of zeros, with the trailing dims of `like`.
-    Value (*zeros)(void const* device, std::size_t rows, VarSpec const& like);
-    Value (*no_rows)(void const* device, Value const& table);  ///< a row-sparse gradient of `table` without rows
+    Value (*zeros)(AnyExec exec, std::size_t rows, VarSpec const& like);
+    Value (*no_rows)(AnyExec exec, Value const& table);  ///< a row-sparse gradient of `table` without rows
     op_kernel const *sum, *full_like;
 
     /// The kernels for elements of T.
     template <class T, class Device>
     static LoopKernels of() {
-        LoopKernels kernels;
-        kernels.zeros = [](void const* device, std::size_t rows, VarSpec const& like) {
+        auto const zeros = [](AnyExec exec, std::size_t rows, VarSpec const& like) {
             typename Tensor<T, Device>::shape_type shape;
             shape.push_back(rows);
             for (std::size_t i = 1; i < like.dims.size(); ++i)
@@ -33,28 +32,28 @@ struct LoopKernels {
             Lod lod;
             if (like.lod_level > 0) lod = Lod(std::vector<std::vector<std::int64_t>>(like.lod_level, {0}));
             Value value;
-            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(*static_cast<Device const*>(device), shape),
-                                           std::move(lod)));
+            value.set(LoDTensor<T, Device>(Tensor<T, Device>::zeros(exec.get<Device>(), shape), std::move(lod)));
             return value;
         };
-        kernels.no_rows = [](void const* device, Value const& table) {
+        auto const no_rows = [](AnyExec exec, Value const& table) {
             auto shape = table.get<LoDTensor<T, Device>>().shape();
             auto const height = static_cast<std::int64_t>(shape[0]);
             shape[0] = 0;
             Value value;
-            auto const& exec = *static_cast<Device const*>(device);
-            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(exec, {0}), new_tensor<T>(exec, shape)));
+            auto const& on = exec.get<Device>();
+            value.set(SelectedRows<T, Device>(height, new_tensor<std::int64_t>(on, {0}), new_tensor<T>(on, shape)));
             return value;
         };
-        kernels.sum = &kernel_of<sum_op, Device, T>::value;
-        kernels.full_like = &kernel_of<full_like_op, Device, T>::value;
-        return kernels;
+        return {.zeros = zeros,
+                .no_rows = no_rows,
+                .sum = &kernel_of<sum_op, Device, T>::value,
+                .full_like = &kernel_of<full_like_op, Device, T>::value};
     }
 
-    Value zero_like(void const* device, Value& x) const;
+    Value zero_like(AnyExec exec, Value& x) const;
 
     /// The sum of dense and row-sparse values. A single summand is moved from.
-    Value total(void const* device, std::span<Value* const> summands) const;
+    Value total(AnyExec exec, std::span<Value* const> summands) const;
 };
 
 ROWAN_TEMPLATE(LoopKernels LoopKernels::of<float, Cpu>())

@@ -8,20 +8,19 @@
 
 namespace rowan::inline v0::detail {
 
-ROWAN_FUNCTION Value LoopKernels::zero_like(void const* device, Value& x) const {
+ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
     Value zeros;
     std::array<Value*, 1> const in{&x}, out{&zeros};
     FullLikeOptions const options{0};
-    full_like->run(device, in, out, &options, -1);
+    full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
     return zeros;
 }
 
-ROWAN_FUNCTION Value LoopKernels::total(void const* device, std::span<Value* const> summands) const {
+ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
     if (summands.size() == 1) return std::move(*summands[0]);
     Value sum_of_all;
     std::array<Value*, 1> const out{&sum_of_all};
-    no_attributes const none;
-    sum->run(device, summands, out, &none, -1);
+    sum->run({.exec = exec, .in = summands, .out = out});
     return sum_of_all;
 }
 

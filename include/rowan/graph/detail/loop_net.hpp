@@ -79,15 +79,12 @@ private:
             s.after_grad = &scope->new_var("", s.after->spec());
             maker.add(*s.after, *s.after_grad);
         }
-        std::size_t const first = operators();
+        std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (State& s : states) s.before_grad = maker.gradient(*s.before);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         finish_backward(first);
     }
-
-    // The number of operators in the scope.
-    std::size_t operators() const;
 
     // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first);

@@ -32,8 +32,6 @@ ROWAN_FUNCTION LoopNet::Place LoopNet::place(Variable const& v) const {
     return n < forward_ ? Place{Place::forward, n} : Place{Place::backward, n - forward_};
 }
 
-ROWAN_FUNCTION std::size_t LoopNet::operators() const { return scope->operators().size(); }
-
 ROWAN_FUNCTION void LoopNet::finish_backward(std::size_t first) {
     std::vector<Operator*> made;
     for (auto const& op : scope->operators().subspan(first)) made.push_back(op.get());
@@ -55,7 +53,7 @@ ROWAN_FUNCTION void LoopNet::name_and_count(std::span<Operator* const> order) {
 }
 
 ROWAN_FUNCTION LoopNet::Op LoopNet::places_of(Operator const& op) const {
-    Op made{&op, {}, {}, {}, false};
+    Op made{.op = &op, .in = {}, .out = {}, .dies = {}};
     for (Variable const* v : op.inputs) made.in.push_back(place(*v));
     for (Variable const* v : op.outputs) made.out.push_back(place(*v));
     return made;

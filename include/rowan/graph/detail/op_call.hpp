@@ -1,6 +1,7 @@
 // rowan/graph/detail/op_call.hpp: calls of an operator's kernel and infer with type-erased arguments.
 #pragma once
 
+#include <rowan/graph/any_ref.hpp>
 #include <rowan/graph/detail/op_arguments.hpp>
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
@@ -19,6 +20,18 @@
 #include <vector>
 
 namespace rowan::inline v0::detail {
+
+/// The attributes of a call of `Op`. The operator of a gradient rule may have none and be given those of the forward
+/// operator.
+template <class Op>
+attributes_of<Op> const& attributes_for(AttributesRef attributes) {
+    if constexpr (std::is_same_v<attributes_of<Op>, no_attributes>) {
+        static constexpr no_attributes none;
+        return none;
+    } else {
+        return attributes.get<attributes_of<Op>>();
+    }
+}
 
 // ---- results
 
@@ -101,33 +114,33 @@ bool run_kinds(D const& device, Results const& to, attributes_of<Op> const& attr
     if constexpr (level_mask<Op, D, held_t<T, D, ((sparse >> i) & 1) != 0>...>() == no_mask) {
         return false;
     } else {
-        using result =
-            decltype(call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
-        if constexpr (std::is_void_v<result>) {
-            call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        auto const run = [&] {
+            return call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...);
+        };
+        if constexpr (std::is_void_v<decltype(run())>) {
+            run();
         } else {
-            to.store_all(
-                call<Op>(device, attributes, to.in[i]->template get<held_t<T, D, ((sparse >> i) & 1) != 0>>()...));
+            to.store_all(run());
         }
         return true;
     }
 }
 
 template <class Op, class D, class... T>
-void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-               std::ptrdiff_t levels_from) {
+void run_fixed(KernelCall const& c) {
     constexpr auto indices = std::index_sequence_for<T...>{};
     constexpr std::size_t all = (std::size_t{1} << sizeof...(T)) - 1;
-    D const& d = *static_cast<D const*>(device);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    Results to{in, out};
+    D const& d = c.exec.get<D>();
+    auto const& a = attributes_for<Op>(c.attributes);
+    Results to{c.in, c.out};
     std::size_t sparse = 0, i = 0;
     bool known = true;
     [[maybe_unused]] auto const look = [&]<class V>(std::type_identity<V>) {
-        if (in[i]->template is<SelectedRows<V, D>>()) {
+        if (c.in[i]->template is<SelectedRows<V, D>>()) {
             sparse |= std::size_t{1} << i;
-        } else if (in[i]->template is<LoDTensor<V, D>>()) {
-            if (static_cast<std::ptrdiff_t>(i) == levels_from) to.lod = &in[i]->template get<LoDTensor<V, D>>().lod();
+        } else if (c.in[i]->template is<LoDTensor<V, D>>()) {
+            if (static_cast<std::ptrdiff_t>(i) == c.levels_from)
+                to.lod = &c.in[i]->template get<LoDTensor<V, D>>().lod();
         } else {
             known = false;
         }
@@ -149,7 +162,7 @@ void run_fixed(void const* device, std::span<Value* const> in, std::span<Value* 
             (indices);
         }
     }
-    if (!done) no_kernel(Op::name, in);
+    if (!done) no_kernel(Op::name, c.in);
 }
 
 /// Whether the operator's first slot holds any number of values. A second slot with one value may follow.
@@ -179,13 +192,13 @@ struct Borrowed {
 };
 
 template <class Op, class D, class T>
-void run_variadic(void const* device, std::span<Value* const> in, std::span<Value* const> out, void const* attributes,
-                  std::ptrdiff_t levels_from) {
+void run_variadic(KernelCall const& c) {
     using Dense = std::vector<Tensor<T, D>>;
     using Sparse = std::vector<SelectedRows<T, D>>;
-    D const& d = *static_cast<D const*>(device);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    Results to{in, out};
+    D const& d = c.exec.get<D>();
+    auto const& a = attributes_for<Op>(c.attributes);
+    auto const& in = c.in;
+    Results to{in, c.out};
     thread_local Dense dense_room;  // reused, so that a net with constant shapes does not allocate
     thread_local Sparse sparse_room;
     Borrowed<Dense> dense_lent{dense_room};
@@ -194,7 +207,7 @@ void run_variadic(void const* device, std::span<Value* const> in, std::span<Valu
     Sparse& sparse = sparse_lent.list;
     for (Value* const v : in.first(in.size() - (Op::inputs::size - 1))) {
         if (v->is<LoDTensor<T, D>>()) {
-            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(levels_from, 0))] && levels_from >= 0)
+            if (v == in[static_cast<std::size_t>(std::max<std::ptrdiff_t>(c.levels_from, 0))] && c.levels_from >= 0)
                 to.lod = &v->get<LoDTensor<T, D>>().lod();
             dense.push_back(v->get<LoDTensor<T, D>>().value().share());
         } else if (v->is<SelectedRows<T, D>>()) {
@@ -231,38 +244,32 @@ inline void check_inputs(std::string_view name, std::size_t given, std::size_t s
                      (variadic ? "at least " + std::to_string(slots - 1) : std::to_string(slots)));
 }
 
-template <class Op, std::size_t... i>
-auto infer_fixed(std::span<VarSpec const> in, attributes_of<Op> const& attributes, std::index_sequence<i...>) {
-    if constexpr (requires { Op::infer(in[i]..., attributes); }) {
-        return Op::infer(in[i]..., attributes);
+template <class Op, class... In>
+auto infer_of(attributes_of<Op> const& attributes, In const&... in) {
+    if constexpr (requires { Op::infer(in..., attributes); }) {
+        return Op::infer(in..., attributes);
     } else {
         static_assert(
-            requires { Op::infer(in[i]...); },
+            requires { Op::infer(in...); },
             "rowan: an operator needs a function infer that takes a VarSpec for each of its inputs");
-        return Op::infer(in[i]...);
+        return Op::infer(in...);
     }
 }
 
 template <class Op, bool variadic>
-std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, void const* attributes) {
+std::vector<VarSpec> infer_specs(std::span<VarSpec const> in, AttributesRef attributes) {
     check_inputs(Op::name, in.size(), Op::inputs::size, variadic);
-    auto const& a = *static_cast<attributes_of<Op> const*>(attributes);
-    auto const result = [&] {
+    auto const& a = attributes_for<Op>(attributes);
+    auto const result = [&]<std::size_t... i>(std::index_sequence<i...>) {
         if constexpr (!variadic) {
-            return infer_fixed<Op>(in, a, std::make_index_sequence<Op::inputs::size>{});
+            return infer_of<Op>(a, in[i]...);
         } else if constexpr (Op::inputs::size == 2) {
-            auto const many = in.first(in.size() - 1);
-            if constexpr (requires { Op::infer(many, in.back(), a); }) {
-                return Op::infer(many, in.back(), a);
-            } else {
-                return Op::infer(many, in.back());
-            }
-        } else if constexpr (requires { Op::infer(in, a); }) {
-            return Op::infer(in, a);
+            return infer_of<Op>(a, in.first(in.size() - 1), in.back());
         } else {
-            return Op::infer(in);
+            return infer_of<Op>(a, in);
         }
-    }();
+    }
+    (std::make_index_sequence<Op::inputs::size>{});
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(result)>, VarSpec>) {
         return {result};
     } else {

@@ -13,38 +13,111 @@ namespace rowan::inline v0::detail {
 class RnnRun {
 public:
     /// `outer`: the values of the outer variables that the step reads.
-    RnnRun(void const* device, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer,
-           RnnPart& part)
-        : device_(device), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
+    RnnRun(AnyExec exec, StepNet const& net, LoopKernels const& kernels, std::span<Value* const> outer, RnnPart& part)
+        : exec_(exec), net_(net), kernels_(kernels), outer_(outer), part_(part) {}
 
     /// Returns the outputs of all steps. `states` are the states before the first step, in the order of the part; they
     /// are replaced by those after the last step of each sequence.
-    Value forward(Value const& x, std::span<Value> states);
+    Value forward(Value const& x, std::span<Value> states) {
+        part_.make_room(net_.places(), 0);
+        if (part_.count() == 0) return kernels_.zeros(exec_, 0, net_.out->spec());
+        packed(*net_.x) = x.gather(exec_, part_.elements);
+        for (StepOp const& op : net_.forward.before) run_whole(op);
+        for (std::size_t t = 0; t < part_.count(); ++t) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
+                part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
+            }
+            for (StepOp const& op : net_.forward.each) run_step(op, t);
+        }
+        for (StepOp const& op : net_.forward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
+        return whole(net_.place(*net_.out)).share();
+    }
 
     /// Runs the backward pass from the gradient of the outputs of all steps. `states` are the gradients of the last
     /// states; they are replaced by those of the first states.
-    void backward(Value const& out_grad, std::span<Value> states);
+    void backward(Value const& out_grad, std::span<Value> states) {
+        part_.make_room(net_.places(), net_.forward_places);
+        if (part_.count() == 0) return;
+        packed(*net_.out_grad) = out_grad.gather(exec_, part_.elements);
+        for (StepOp const& op : net_.backward.before) run_whole(op);
+        Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
+        for (std::size_t t = part_.count(); t-- > 0;) {
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
+                Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
+                after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
+            }
+            for (StepOp const& op : net_.backward.each) run_step(op, t);
+            for (std::size_t m = 0; m < states.size(); ++m) {
+                auto const& memory = net_.memories[m];
+                carried[m] = memory.before_grad == nullptr
+                                 ? kernels_.zero_like(exec_, step_value(net_.place(*memory.before), t))
+                                 : step_value(net_.place(*memory.before_grad), t).share();
+            }
+        }
+        for (StepOp const& op : net_.backward.after) run_whole(op);
+        for (std::size_t m = 0; m < states.size(); ++m) {
+            Value rest = states[m].slice(part_.size(0), part_.sequences.size());
+            states[m] = joined(carried[m], rest);
+        }
+    }
 
     /// The gradient of x, empty if there is none; call it after backward.
     Value x_grad() { return net_.x_grad == nullptr ? Value() : whole(net_.place(*net_.x_grad)).share(); }
 
     /// Appends the summands of the gradient of outer variable k to `parts`; call it after backward.
-    void outer_grad(std::size_t k, Buffer<Value*>& parts);
+    void outer_grad(std::size_t k, Buffer<Value*>& parts) {
+        for (Variable const* v : net_.outer_grads[k]) {
+            Place const place = net_.place(*v);
+            if (place.kind == Place::of_a_step) {
+                for (auto& step : part_.steps) parts.push_back(&step[place.number]);
+            } else {
+                parts.push_back(&whole(place));
+            }
+        }
+    }
 
 private:
     std::size_t number(Variable const& v) const { return net_.place(v).number; }
     Value& packed(Variable const& v) { return part_.packed[number(v)]; }
-    Value joined(Value& first, Value& second) const { return Value::concat(device_, std::array{&first, &second}); }
+    Value joined(Value& first, Value& second) const { return Value::concat(exec_, std::array{&first, &second}); }
 
     Value& state_after(std::size_t m, std::size_t t) { return step_value(net_.place(*net_.memories[m].after), t); }
 
     /// The state of every sequence after its last step. The sequences that end at step t are its last rows.
-    Value ends(std::size_t m, Value const& boot);
+    Value ends(std::size_t m, Value const& boot) {
+        Buffer<Value> pieces;
+        for (std::size_t t = part_.count(); t-- > 0;)
+            pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
+        pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
+        Buffer<Value*> all;
+        for (Value& piece : pieces) all.push_back(&piece);
+        return Value::concat(exec_, all);
+    }
 
     // The value for all steps, concatenated from those of the steps if necessary.
-    Value& whole(Place const& place);
+    Value& whole(Place const& place) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (!all.empty() || place.kind == Place::whole) return all;
+        Buffer<Value*> steps;
+        for (auto& step : part_.steps) steps.push_back(&step[place.number]);
+        all = Value::concat(exec_, steps);
+        return all;
+    }
 
-    Value& step_value(Place const& place, std::size_t t);
+    Value& step_value(Place const& place, std::size_t t) {
+        if (place.kind == Place::outside) return *outer_[place.number];
+        Value& all = part_.packed[place.number];
+        if (place.kind == Place::whole) return all;
+        Value& value = part_.steps[t][place.number];
+        if (value.empty() && place.kind == Place::rows && !all.empty()) {
+            value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
+        }
+        return value;
+    }
 
     // Runs an operator on rows [first, first + rows) of the part.
     template <class In, class Out>
@@ -56,19 +129,38 @@ private:
         Operator const& o = *op.op;
         run_named(o, [&] {
             try {
-                o.kernel->run(device_, inputs_, outputs_, o.attributes.get(), o.levels_from);
+                run_on(exec_, o, inputs_, outputs_);
             } catch (IndexError const& e) {
                 throw e.moved_to(e.field(), position_in_batch(op, e, first, rows));
             }
         });
     }
-    void run_whole(StepOp const& op);
-    void run_step(StepOp const& op, std::size_t t);
+    void run_whole(StepOp const& op) {
+        run(
+            op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
+            [&](Place const& place) -> Value& { return part_.packed[place.number]; });
+    }
+    void run_step(StepOp const& op, std::size_t t) {
+        run(
+            op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
+            [&](Place const& place) -> Value& { return step_value(place, t); },
+            [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
+    }
 
     // Converts the position of an error, in rows in step order, to a position in the batch.
-    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const;
+    std::size_t position_in_batch(StepOp const& op, IndexError const& e, std::size_t first, std::size_t rows) const {
+        auto const slots = op.op->kernel->inputs;
+        auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
+        if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows)
+            return e.position();
+        std::size_t size = 1;
+        for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
+        if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
+        std::size_t const width = size / rows;
+        return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
+    }
 
-    void const* device_;
+    AnyExec exec_;
     StepNet const& net_;
     LoopKernels const& kernels_;
     std::span<Value* const> outer_;
@@ -96,117 +188,6 @@ ROWAN_FUNCTION void RnnPart::make_room(std::size_t variables, std::size_t from) 
     steps.resize(count());
     make_room(packed, variables, from);
     for (auto& step : steps) make_room(step, variables, from);
-}
-
-ROWAN_FUNCTION Value RnnRun::forward(Value const& x, std::span<Value> states) {
-    part_.make_room(net_.places(), 0);
-    if (part_.count() == 0) return kernels_.zeros(device_, 0, net_.out->spec());
-    packed(*net_.x) = x.gather(device_, part_.elements);
-    for (StepOp const& op : net_.forward.before) run_whole(op);
-    for (std::size_t t = 0; t < part_.count(); ++t) {
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            Value const& after = t == 0 ? states[m] : state_after(m, t - 1);
-            part_.steps[t][number(*net_.memories[m].before)] = after.slice(0, part_.size(t));
-        }
-        for (StepOp const& op : net_.forward.each) run_step(op, t);
-    }
-    for (StepOp const& op : net_.forward.after) run_whole(op);
-    for (std::size_t m = 0; m < states.size(); ++m) states[m] = ends(m, states[m]);
-    return whole(net_.place(*net_.out)).share();
-}
-
-ROWAN_FUNCTION void RnnRun::backward(Value const& out_grad, std::span<Value> states) {
-    part_.make_room(net_.places(), net_.forward_places);
-    if (part_.count() == 0) return;
-    packed(*net_.out_grad) = out_grad.gather(device_, part_.elements);
-    for (StepOp const& op : net_.backward.before) run_whole(op);
-    Buffer<Value> carried(states.size());  // the gradients of the states before step t + 1
-    for (std::size_t t = part_.count(); t-- > 0;) {
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            Value ending = states[m].slice(part_.size(t + 1), part_.size(t));
-            Value& after = part_.steps[t][number(*net_.memories[m].after_grad)];
-            after = carried[m].empty() ? std::move(ending) : joined(carried[m], ending);
-        }
-        for (StepOp const& op : net_.backward.each) run_step(op, t);
-        for (std::size_t m = 0; m < states.size(); ++m) {
-            auto const& memory = net_.memories[m];
-            carried[m] = memory.before_grad == nullptr
-                             ? kernels_.zero_like(device_, step_value(net_.place(*memory.before), t))
-                             : step_value(net_.place(*memory.before_grad), t).share();
-        }
-    }
-    for (StepOp const& op : net_.backward.after) run_whole(op);
-    for (std::size_t m = 0; m < states.size(); ++m) {
-        Value rest = states[m].slice(part_.size(0), part_.sequences.size());
-        states[m] = joined(carried[m], rest);
-    }
-}
-
-ROWAN_FUNCTION void RnnRun::outer_grad(std::size_t k, Buffer<Value*>& parts) {
-    for (Variable const* v : net_.outer_grads[k]) {
-        Place const place = net_.place(*v);
-        if (place.kind == Place::of_a_step) {
-            for (auto& step : part_.steps) parts.push_back(&step[place.number]);
-        } else {
-            parts.push_back(&whole(place));
-        }
-    }
-}
-
-ROWAN_FUNCTION Value RnnRun::ends(std::size_t m, Value const& boot) {
-    Buffer<Value> pieces;
-    for (std::size_t t = part_.count(); t-- > 0;)
-        pieces.push_back(state_after(m, t).slice(part_.size(t + 1), part_.size(t)));
-    pieces.push_back(boot.slice(part_.size(0), part_.sequences.size()));
-    Buffer<Value*> all;
-    for (Value& piece : pieces) all.push_back(&piece);
-    return Value::concat(device_, all);
-}
-
-ROWAN_FUNCTION Value& RnnRun::whole(Place const& place) {
-    if (place.kind == Place::outside) return *outer_[place.number];
-    Value& all = part_.packed[place.number];
-    if (!all.empty() || place.kind == Place::whole) return all;
-    Buffer<Value*> steps;
-    for (auto& step : part_.steps) steps.push_back(&step[place.number]);
-    all = Value::concat(device_, steps);
-    return all;
-}
-
-ROWAN_FUNCTION Value& RnnRun::step_value(Place const& place, std::size_t t) {
-    if (place.kind == Place::outside) return *outer_[place.number];
-    Value& all = part_.packed[place.number];
-    if (place.kind == Place::whole) return all;
-    Value& value = part_.steps[t][place.number];
-    if (value.empty() && place.kind == Place::rows && !all.empty()) {
-        value = all.slice(static_cast<std::size_t>(part_.starts[t]), static_cast<std::size_t>(part_.starts[t + 1]));
-    }
-    return value;
-}
-
-ROWAN_FUNCTION void RnnRun::run_whole(StepOp const& op) {
-    run(
-        op, 0, part_.elements.size(), [&](Place const& place) -> Value& { return whole(place); },
-        [&](Place const& place) -> Value& { return part_.packed[place.number]; });
-}
-
-ROWAN_FUNCTION void RnnRun::run_step(StepOp const& op, std::size_t t) {
-    run(
-        op, static_cast<std::size_t>(part_.starts[t]), part_.size(t),
-        [&](Place const& place) -> Value& { return step_value(place, t); },
-        [&](Place const& place) -> Value& { return part_.steps[t][place.number]; });
-}
-
-ROWAN_FUNCTION std::size_t RnnRun::position_in_batch(StepOp const& op, IndexError const& e, std::size_t first,
-                                                     std::size_t rows) const {
-    auto const slots = op.op->kernel->inputs;
-    auto const slot = static_cast<std::size_t>(std::ranges::find(slots, e.field()) - slots.begin());
-    if (slots.size() != op.in.size() || slot == slots.size() || op.in[slot].kind != Place::rows) return e.position();
-    std::size_t size = 1;
-    for (std::int64_t const dim : inputs_[slot]->elements().dims) size *= static_cast<std::size_t>(dim);
-    if (rows == 0 || inputs_[slot]->rows() != rows || e.position() >= size) return e.position();
-    std::size_t const width = size / rows;
-    return static_cast<std::size_t>(part_.elements[first + e.position() / width]) * width + e.position() % width;
 }
 
 }  // namespace rowan::inline v0::detail

@@ -99,23 +99,20 @@ private:
             m.after_grad = new_gradient(*m.after);
             maker.add(*m.after, *m.after_grad);
         }
-        std::size_t const first = operators();
+        std::size_t const first = scope->operators().size();
         for (std::size_t i = order_.size(); i-- > 0;) maker.differentiate(*order_[i]);
         for (Memory& m : memories) m.before_grad = maker.gradient(*m.before);
         x_grad = maker.gradient(*x);
         for (Variable* const v : outer) outer_grads.push_back(maker.parts(*v));
         std::unordered_set<Variable const*> stepwise;  // gradients of per-step values are per-step values, too
         for (Variable const* v : of_a_step_) {
-            for (Variable const* g : maker.parts(*const_cast<Variable*>(v))) add_summands(*g, stepwise);
+            for (Variable const* g : maker.parts(*v)) add_summands(*g, stepwise);
         }
         finish_backward(first, stepwise);
     }
 
     // Creates a gradient variable that has a row for each sequence of the step.
     Variable* new_gradient(Variable const& of);
-
-    // The number of operators in the scope.
-    std::size_t operators() const;
 
     // The operators of the scope from index `first` on are those of the backward pass.
     void finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise);
@@ -131,8 +128,7 @@ private:
     bool reads_rows(Operator const& op) const;
 
     bool keeps_rows_apart(Operator const& op) const {
-        return !reads_rows(op) ||
-               (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes.get()));
+        return !reads_rows(op) || (op.kernel->row_inputs != 0 ? fits(op, false) : op.kernel->row_wise(op.attributes));
     }
 
     // Whether it computes rows from rows, or sums over rows if `may_sum`, and so can run once for all steps.

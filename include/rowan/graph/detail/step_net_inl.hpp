@@ -46,8 +46,6 @@ ROWAN_FUNCTION Variable* StepNet::new_gradient(Variable const& of) {
     return &made;
 }
 
-ROWAN_FUNCTION std::size_t StepNet::operators() const { return scope->operators().size(); }
-
 ROWAN_FUNCTION void StepNet::finish_backward(std::size_t first, std::unordered_set<Variable const*> const& stepwise) {
     std::unordered_set<Variable const*> loop, needed;
     for (Memory const& m : memories) {
@@ -85,7 +83,7 @@ ROWAN_FUNCTION Phases StepNet::phases(std::span<Operator* const> order, std::uno
         bool const once = !in_loop(*op) && (!any || fits(*op, may_sum));
         for (std::size_t i = 0; i < op->outputs.size(); ++i) {
             Variable const* const v = op->outputs[i];
-            if (any && op->kernel->row_output(op->attributes.get(), i)) rows_.insert(v);
+            if (any && op->kernel->row_output(op->attributes, i)) rows_.insert(v);
             if (!once) loop.insert(v);
         }
         if (once) {

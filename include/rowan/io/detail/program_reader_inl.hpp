@@ -93,17 +93,21 @@ template <class Device, class... T>
 Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables const& inputs) {
     Scope& scope = default_scope();
     if (op.type == "array_create") {
-        VarSpec const slot{VarType::TENSOR_ARRAY, get_attribute<std::int32_t>(op, "data_type"),
-                           read_attribute<Dims>(op, "dims"), read_attribute<std::size_t>(op, "lod_level")};
+        VarSpec const slot{.type = VarType::TENSOR_ARRAY,
+                           .dtype = get_attribute<std::int32_t>(op, "data_type"),
+                           .dims = read_attribute<Dims>(op, "dims"),
+                           .lod_level = read_attribute<std::size_t>(op, "lod_level")};
         return with_element("array_create: the elements", slot.dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
-            return scope.new_op(array_kernels<E, Device>::create, {}, std::make_shared<VarSpec const>(slot));
+            using create = typename array_kernels<E, Device>::create;
+            return scope.new_op(whole_kernel<create>::value, {}, std::make_shared<VarSpec const>(slot));
         });
     }
     expect_inputs(op, inputs, 1);
     return with_element(op.type, inputs[0]->spec().dtype, [&]<class E>(std::type_identity<E>) -> Operator& {
-        using kernels = array_kernels<E, Device>;
-        for (op_kernel const* c :
-             {&kernels::read, &kernels::write, &kernels::stack, &kernels::unstack, &kernels::size}) {
+        using k = array_kernels<E, Device>;
+        for (op_kernel const* c : {&whole_kernel<typename k::read>::value, &whole_kernel<typename k::write>::value,
+                                   &whole_kernel<typename k::stack>::value, &whole_kernel<typename k::unstack>::value,
+                                   &whole_kernel<typename k::size>::value}) {
             if (c->name != op.type) continue;
             if (inputs.size() != c->inputs.size())
                 throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));

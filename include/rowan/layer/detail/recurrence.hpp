@@ -57,17 +57,16 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     end_step(*block, *made.output, before, after);
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
-    block->build_backward = [](RnnBlock& b) { b.net.template build_backward<R, Device>(); };
-    block->for_parts = [](void const* device, std::size_t parts,
-                          std::function<void(std::size_t, void const*)> const& f) {
+    block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
         if constexpr (std::is_same_v<Device, Cpu>) {
-            run_parts(*static_cast<Cpu const*>(device), parts, f);
+            run_parts(exec.get<Cpu>(), parts, f);
         } else {
-            for (std::size_t k = 0; k < parts; ++k) f(k, device);
+            for (std::size_t k = 0; k < parts; ++k) f(k, exec);
         }
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
+    op.build_backward = [&net = block->net] { net.template build_backward<R, Device>(); };
     refused.scope = nullptr;
     layer::Recurrences<R, Device> result{Var<R, Device>(*op.outputs[before.size()]), {}};
     for (std::size_t m = 0; m < before.size(); ++m) result.last.emplace_back(*op.outputs[m]);

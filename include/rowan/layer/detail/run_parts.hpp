@@ -4,6 +4,7 @@
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/detail/blocks.hpp>
 #include <rowan/core/parallel.hpp>
+#include <rowan/graph/any_ref.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -14,8 +15,8 @@ namespace rowan::inline v0::detail {
 
 /// Calls f(k, exec) for k in [0, parts) on the threads of `exec`. If there are several parts, the exec passed to f has
 /// one thread. Rethrows the exception of the lowest k that threw, after all parts have run.
-inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, void const*)> const& f) {
-    if (parts == 1) return f(0, &exec);
+inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+    if (parts == 1) return f(0, exec);
     Cpu const serial{.threads = 1};
     Buffer<std::exception_ptr> errors(parts);
     FreeBlocks* const pool = current_pool();
@@ -23,7 +24,7 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
         FreeBlocks* const before = std::exchange(current_pool(), pool);
         for (std::size_t k = begin; k < end; ++k) {
             try {
-                f(k, &serial);
+                f(k, serial);
             } catch (...) {
                 errors[k] = std::current_exception();
             }

@@ -49,7 +49,7 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
         for (Operator const* op : order_) {
             std::vector<VarSpec> in;
             for (Variable const* v : op->inputs) in.push_back(specs.contains(v) ? specs.at(v) : v->spec());
-            auto const made = op->kernel->infer(in, op->attributes.get());
+            auto const made = op->kernel->infer(in, op->attributes);
             for (std::size_t i = 0; i < made.size(); ++i) specs.insert_or_assign(op->outputs[i], made[i]);
         }
         for (std::size_t m = 0; m < memories_.size(); ++m) specs.at(memories_[m]).dims = specs.at(sums_[m]).dims;
@@ -79,7 +79,8 @@ ROWAN_FUNCTION std::pair<Variable*, std::vector<Variable*>> StepProgram::replay(
             v->set_width = nullptr;
         }
         op_kernel const& kernel = op->kernel->in_step != nullptr ? *op->kernel->in_step : *op->kernel;
-        Operator const& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
+        Operator& copy = default_scope().new_op(kernel, std::move(in), op->attributes);
+        copy.build_backward = op->build_backward;
         for (std::size_t i = 0; i < copy.outputs.size(); ++i) now.insert_or_assign(op->outputs[i], copy.outputs[i]);
     }
     std::vector<Variable*> after;

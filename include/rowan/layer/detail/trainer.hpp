@@ -85,7 +85,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
                                  .append("\", but there is no data variable of that name"));
     }
     for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, &exec, false);
+        if (v->bring != nullptr) v->bring(value, exec, false);
     }
     for (auto& [v, value] : values) v->value() = std::move(value);
 }
@@ -222,7 +222,7 @@ void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Dev
         if (is_resumed(*v)) {
             v->value() = own_copy(*v, resume->find(v->name()), exec);
         } else if (v->initialize) {
-            v->initialize(v->value(), own, &exec);
+            v->initialize(v->value(), own, exec);
         }
     }
 }
@@ -274,7 +274,7 @@ template <class T, class Device>
 Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
     if (v.bring == nullptr) return value.copy();
     Value mine = value.share();
-    v.bring(mine, &exec, true);
+    v.bring(mine, exec, true);
     return mine;
 }
 
