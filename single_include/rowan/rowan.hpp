@@ -3838,6 +3838,7 @@ struct matmul_op;
 struct momentum_op;
 struct mse_op;
 struct negate_op;
+struct reduce_sum_op;
 struct relu_op;
 struct rmsprop_op;
 struct rowwise_adagrad_op;
@@ -3851,7 +3852,6 @@ struct softmax_with_cross_entropy_op;
 struct split_op;
 struct sub_op;
 struct sum_op;
-struct sum_rows_op;
 struct tanh_op;
 struct weighted_embedding_bag_op;
 
@@ -3871,13 +3871,13 @@ using compiled_ops =
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op,
-              rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op, softmax_op,
-              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op, weighted_embedding_bag_op>;
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
+              rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op,
+              softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op, equal_op,
-              full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
+                                       elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
+                                       negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -3997,6 +3997,20 @@ bool row_wise_of(Attributes const& attributes) {
         return Op::row_wise;
     } else {
         return false;
+    }
+}
+
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
+/// attributes; if it has none, whether it has no `sums_rows`.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_output_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else {
+        return !sums_rows_of<Op>;
     }
 }
 
@@ -5032,7 +5046,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     Op::outputs::names,
     row_inputs_of<Op>,
     sums_rows_of<Op>,
-    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
+    [](void const* a, std::size_t) { return row_output_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     &detail::infer_specs<Op, variadic>,
     run(),
@@ -16134,110 +16148,372 @@ struct matmul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum_rows.hpp: sum_rows, the sum of the rows of a tensor, and its adjoint expand_rows.
+// rowan/op/detail/axis_sums.hpp: sums along any axes of a tensor, in blocks of 64 contributions.
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
-namespace detail {
+[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axes", i, axis,
+                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
 
-/// Sums the n > 0 rows of a matrix on a device. The Thrust specialization is in rowan/thrust/op/sum_rows.hpp.
-template <class D>
-struct ColumnSums;
+[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
+    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
+}
 
-template <>
-struct ColumnSums<Cpu> {
-    template <class T>
-    static void sum(Cpu, std::size_t n, std::size_t width, T const* x, T* out) {
-        using S = sum_t<T>;
-        Buffer<std::int64_t> positions(n);
-        std::iota(positions.begin(), positions.end(), std::int64_t{0});
-        BlockSum<T, S> sum(x, width, n);
-        copy_lanes<S>(width, sum(positions.data(), n, 0), out);
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::vector<std::int64_t> const& axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                axis_repeated(i, axes[i], k);
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The shape after a reduction along the axes for which `reduced` is true.
+template <class Shape>
+constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
+    }
+    return result;
+}
+
+/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
+struct AxisOffsets {
+    std::size_t count = 0, size[8] = {}, stride[8] = {};
+
+    /// Adds an axis; it varies faster than those before.
+    void push(std::size_t n, std::size_t step) {
+        if (n == 1) return;
+        if (count != 0 && stride[count - 1] == n * step) {
+            size[count - 1] *= n;
+            stride[count - 1] = step;
+        } else {
+            size[count] = n;
+            stride[count++] = step;
+        }
+    }
+
+    std::size_t elements() const {
+        std::size_t n = 1;
+        for (std::size_t k = 0; k < count; ++k) n *= size[k];
+        return n;
+    }
+
+    /// The offset of element i.
+    ROWAN_HD std::size_t operator()(std::size_t i) const {
+        if (count == 0) return 0;
+        std::size_t offset = 0;
+        for (std::size_t k = count - 1; k > 0; --k) {
+            offset += i % size[k] * stride[k];
+            i /= size[k];
+        }
+        return offset + i * stride[0];
     }
 };
 
-}  // namespace detail
+/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
+struct AxisReduction {
+    AxisOffsets kept, summed;
+    std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
-/// The sum over the rows, such as the gradient of a bias. Sums are formed in input order and in blocks of 64, as in
-/// merge.
-/// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read of x; temporary memory: on the host 8 bytes per row, on a device the sums of blocks of 64 rows
+    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
+    AxisReduction of_blocks() const {
+        AxisReduction next{{}, {}, outer, width, 1, blocks()};
+        next.kept.push(outer, next.n * width);
+        next.summed.push(next.n, width);
+        return next;
+    }
+};
+
+/// The reduction of a tensor without empty axes.
+template <class Shape>
+AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
+    AxisReduction r;
+    std::size_t step = product_from(shape, 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        step /= shape[i];
+        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
+    }
+    r.n = r.summed.elements();
+    if (r.kept.count != 0) {
+        r.width = r.kept.size[--r.kept.count];
+        r.lane = r.kept.stride[r.kept.count];
+    }
+    r.outer = r.kept.elements();
+    return r;
+}
+
+/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
+/// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+template <class D>
+struct AxisSums;
+
+template <>
+struct AxisSums<Cpu> {
+    template <class S, class From, class To>
+    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const full = r.n / block_size;
+        if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
+        AxisReduction side_by_side{{}, r.summed, 1, full, block_size, block_size};  // one sum of adjacent elements
+        sum_lanes<S>(exec, side_by_side, from, to);
+        AxisReduction const rest{{}, r.summed, 1, 1, 1, r.n - full * block_size};
+        if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
+    }
+
+private:
+    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
+
+    template <class S, class From, class To>
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
+        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
+            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::array<std::size_t, block_size> offsets;
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
+                std::size_t const count = std::min(block_size, own.n - first),
+                                  lanes = std::min(piece, own.width - lane);
+                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                From const* const x = from + own.kept(outer) + lane * own.lane;
+                To* const out = to + (outer * blocks + block) * own.width + lane;
+                if (own.lane != 1) {
+                    add_apart<S>(count, offsets.data(), lanes, own.lane, x, out);
+                } else if constexpr (std::is_same_v<S, To>) {
+                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, out);
+                } else {
+                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                }
+            }
+        });
+    }
+
+    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
+    template <class S, class From>
+    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
+                             std::size_t lanes, From const* x, S* sums) {
+        std::size_t const ahead = lookahead(lanes * sizeof(From));
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        for (std::size_t i = 1; i < n; ++i) {
+            std::size_t const next = i + ahead;
+            if (first + next < r.n)
+                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
+            for_lanes<S>(add_lanes{}, lanes, x + offsets[i], sums);
+        }
+    }
+
+    template <class S, class From, class To>
+    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
+                          To* to) {
+        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
+        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                S sums[together] = {load<S>(x + k * step + offsets[0])...};
+                for (std::size_t i = 1; i < n; ++i) {
+                    From const* const p = x + offsets[i];
+                    ((sums[k] = plus(sums[k], load<S>(p + k * step))), ...);
+                }
+                (store(sums[k], to + k), ...);
+            }
+            (std::make_index_sequence<together>{});
+        }
+        for (; lanes != 0; --lanes, x += step, ++to) {
+            S sum = load<S>(x + offsets[0]);
+            for (std::size_t i = 1; i < n; ++i) sum = plus(sum, load<S>(x + offsets[i]));
+            store(sum, to);
+        }
+    }
+};
+
+/// Sums along the reduced axes of x: the contributions to a sum, in row-major order, in blocks of 64, then the sums of
+/// blocks in the same way.
+template <class T, class D>
+void sum_axes(D const& exec, AxisReduction r, T const* x, T* out) {
+    using S = sum_t<T>;
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S>(exec, r, x, out);
+    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
+    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
+    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
+    AxisSums<D>::template sum_blocks<S>(exec, r, x, first.data());
+    S *from = first.data(), *to = second.data();
+    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
+        AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), to);
+        std::swap(from, to);
+    }
+    AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), out);
+}
+
+/// The gradient of sum_axes: every element gets that of the sum that it is part of.
+template <class T>
+struct RepeatSums {
+    T const* from;
+    T* to;
+    AxisOffsets rows;
+    std::size_t width = 1, stride = 0;
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
+    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
+        to[row * width + column] = from[at + column * stride];
+    }
+};
+
+template <class T, class D>
+void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
+                 T const* from, T* to) {
+    RepeatSums<T> repeat{from, to, {}};
+    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i]) step /= shape[i];
+        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
+    }
+    if (repeat.rows.count > 1) {
+        repeat.width = repeat.rows.size[--repeat.rows.count];
+        repeat.stride = repeat.rows.stride[repeat.rows.count];
+    }
+    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+/// The axes of a reduction.
+struct ReduceOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
+    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
+
+    static constexpr auto fields =
+        std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+};
+
+/// Sums the elements along some axes, by default along all of them.
+///
+///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
+///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
+///     reduce_sum([[1 2] [3 4]])                                      ->   10
+///
+/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
+/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
+/// are the same for any number of threads and on every device.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
 template <class T, device D>
-Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
     detail::ElementLoops<D>::check(exec, x);
-    detail::check_rows("x", x);
-    typename Tensor<T, D>::shape_type shape;
-    for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
-    auto out = detail::new_zeros<T>(exec, shape);
-    if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (x.size() == 0) return detail::new_zeros<T>(exec, shape);
+    auto out = detail::new_tensor<T>(exec, shape);
+    detail::sum_axes(exec, detail::reduction_of(x.shape(), reduced), x.data(), out.data());
     return out;
 }
 
 template <class T, class Device>
-Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(detail::exec_of(x), x);
+Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_sum(detail::exec_of(x), x, options);
 }
 
-/// Repeats a row for each row of `like`: the adjoint of sum_rows.
-/// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// The gradient of x: each element gets the gradient of the sum that it is part of.
+/// shapes   x [...], out_grad the shape of the result -> the shape of x
+/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
 /// cost     one write of the result
 template <class T, device D>
-Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-    detail::check_rows("like", like);
-    detail::ElementLoops<D>::check(exec, row, like);
-    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
-        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
-                         "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = detail::new_tensor<T>(exec, like.shape());
-    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                             ReduceOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (out_grad.shape() != shape)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
     return out;
 }
 
-struct expand_rows_op;
+struct reduce_sum_grad_op {
+    static constexpr std::string_view name = "reduce_sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReduceOptions;
+    using grad = no_grad;
 
-struct sum_rows_op {
-    static constexpr std::string_view name = "sum_rows";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr bool sums_rows = true;
-    using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sum_rows: x", x);
-        spec::has_rows("sum_rows: x", x);
-        Dims dims;
-        for (std::size_t i = 1; i < x.dims.size(); ++i) dims.push_back(x.dims[i]);
-        return {VarType::LOD_TENSOR, x.dtype, dims, 0};
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum_grad: x", x);
+        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
+        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        VarSpec const sums{VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims), 0};
+        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
+        return x;
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return sum_rows(exec, x);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ReduceOptions const& options = {}) {
+        return reduce_sum_grad(exec, x, out_grad, options);
     }
 };
 
-struct expand_rows_op {
-    static constexpr std::string_view name = "expand_rows";
-    using inputs = slots<slot::x, slot::y>;
+/// See reduce_sum.
+struct reduce_sum_op {
+    static constexpr std::string_view name = "reduce_sum";
+    using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
-    using grad = grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using attributes = ReduceOptions;
+    using grad = grad_rule<reduce_sum_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
-        spec::dense("expand_rows: x", row);
-        spec::dense("expand_rows: y", like);
-        spec::same_dtype("expand_rows: y", like, row);
-        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
-        for (std::size_t i = 0; i < row.dims.size(); ++i)
-            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
-        return like;
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum: x", x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                reduced[0] || x.dims.empty() ? 0 : x.lod_level};
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-        return expand_rows(exec, row, like);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return reduce_sum(exec, x, options);
+    }
+};
+
+/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
+struct bias_grad_op {
+    static constexpr std::string_view name = "bias_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::b>>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return reduce_sum(exec, out_grad, {{0}});
     }
 };
 
@@ -16280,7 +16556,7 @@ struct fc_op {
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
         spec::matrix("fc: x", x);
@@ -18432,7 +18708,7 @@ struct gru_unit_op {
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {
@@ -20006,7 +20282,7 @@ namespace rowan::inline v0::layer {
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
 /// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
 /// 32, which run in parallel on the host; the parts, and so the bits of the result, do not depend on the number of
-/// threads. A step with an operator that needs all sequences at once, such as dropout or sum_rows, runs as one part.
+/// threads. A step with an operator that needs all sequences at once, such as dropout, runs as one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
 ///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
@@ -20423,7 +20699,7 @@ struct lstm_unit_op {
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
@@ -20713,6 +20989,28 @@ Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool tra
     if (transpose_x) return apply<mul_tn_op>({}, x, y);
     if (transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/reduce_sum.hpp: layer::reduce_sum, the sums along some axes.
+
+namespace rowan::inline v0::layer {
+
+/// Sums the elements along some axes, by default along all of them, see rowan::reduce_sum. For the sum of each
+/// sequence, see layer::sequence_pool.
+///     auto const total = layer::reduce_sum(x, {.axes = {0}});     // the sum of the rows of a batch
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as rowan::reduce_sum, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
+    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
+    for (std::int64_t& axis : options.axes) {
+        if (axis < 0 && axis >= -rank) axis += rank;  // what a recurrent net can tell from axis 0
+    }
+    return apply<reduce_sum_op>(std::move(options), x);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -21282,17 +21580,14 @@ Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/sum_rows.hpp: layer::sum_rows, the sum of all rows.
+// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
 
 namespace rowan::inline v0::layer {
 
-/// The sum of all rows of a batch, see rowan::sum_rows. For the sum of each sequence, see layer::sequence_pool.
-/// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has rank 0
-/// cost     as rowan::sum_rows, when the net runs
+/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
 template <class T, class Device>
-Var<T, Device> sum_rows(Var<T, Device> const& x) {
-    return apply<sum_rows_op>({}, x);
+[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -21373,6 +21668,50 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
 
 }  // namespace rowan::inline v0
 
+// rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+
+namespace rowan::inline v0 {
+
+/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+    detail::check_rows("like", like);
+    detail::ElementLoops<D>::check(exec, row, like);
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+    return out;
+}
+
+struct expand_rows_op {
+    static constexpr std::string_view name = "expand_rows";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
 
 namespace rowan::inline v0 {
@@ -21380,16 +21719,16 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops =
-    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
-             clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
-             dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_grad_op,
-             gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op,
-             embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
-             lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op,
-             relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op,
-             sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op,
-             softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
-             split_grad_op, split_op, sub_op, sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op,
+    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
+             clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
+             dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
+             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
+             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op,
+             scale_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op,
+             sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op,
+             softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op,
              weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
@@ -21404,15 +21743,15 @@ using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
              logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
-             mul_nt_op, mul_op, mul_tn_op, negate_op, relu_op, scale_op, sequence_expand_op, sequence_pool_op,
-             sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,
+             sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op,
              weighted_embedding_bag_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
-             negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
+             negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>
@@ -21459,6 +21798,23 @@ template <class T, id_type I, device D>
 
 using lookup_bag_op [[deprecated("use embedding_bag_op")]] = embedding_bag_op;  ///< As embedding_bag_op.
 using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted_embedding_bag_op;  ///< As that.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
+
+namespace rowan::inline v0 {
+
+/// As reduce_sum with {.axes = {0}}.
+template <class T, device D>
+[[deprecated("use reduce_sum")]] Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+    return reduce_sum(exec, x, {.axes = {0}});
+}
+/// As reduce_sum with {.axes = {0}}.
+template <class T, class Device>
+[[deprecated("use reduce_sum")]] Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
+}
 
 }  // namespace rowan::inline v0
 

@@ -23,11 +23,11 @@
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
 #include <rowan/layer/matmul.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/layer/sum_rows.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>
@@ -37,7 +37,9 @@
 #include <cstdio>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace test_program {
@@ -113,7 +115,7 @@ std::vector<std::function<Out()>> const nets{
         auto const doubled = layer::map_fn(rows, [](auto const& row) { return layer::scale(row, 2, 1); });
         auto const [i, y] = layer::while_loop(
             std::tuple(layer::full<std::int64_t>({1}, 0), layer::stack(doubled)),
-            [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::sum_rows(v), -1e9))); },
+            [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::reduce_sum(v, {.axes = {0}}), -1e9))); },
             [](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::sigmoid(layer::fc(v, {.output_size = 3}))); },
             {.max_iterations = 10});
         return y;
@@ -244,6 +246,29 @@ TEST_CASE("an operator is made by its name, for the variables that it is to read
     CHECK_THROWS_AS(make({.type = "leaking"}, {&x}), GraphError);
     CHECK_THROWS_AS(make({.type = "tanh"}, {&ids}), TypeError);
     CHECK(scope.operators().size() == 1);
+}
+
+TEST_CASE("a program that an earlier version wrote, with sum_rows, runs and is written with reduce_sum", "[io][golden]") {
+    std::string_view const bytes(
+        "\x0a\xf0\x01\x08\x00\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x1a\x18\x0a\x01x\x10\x00\x1a\x11\x0a\x0f\x08\x05\x10"
+        "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x10\x03\x1a\x1c\x0a\x10sum_rows_0.out"
+        "_0\x10\x00\x1a\x06\x0a\x04\x08\x05\x10\x03\x1a\x18\x0a\x0ctanh_0.out_0\x10\x00"
+        "\x1a\x06\x0a\x04\x08\x05\x10\x03\x22\x10\x12\x08\x0a\x03out\x12\x01x\x1a\x04""feed\x22+\x0a\x06"
+        "\x0a\x01x\x12\x01x\x12\x17\x0a\x03out\x12\x10sum_rows_0.out_"
+        "0\x1a\x08sum_rows\x22""2\x0a\x15\x0a\x01x\x12\x10sum_rows_0"
+        ".out_0\x12\x13\x0a\x03out\x12\x0ctanh_0.out_0\x1a\x04t"
+        "anh\x22\x1c\x0a\x11\x0a\x01x\x12\x0ctanh_0.out_0\x1a\x05""fetc"
+        "h(\x01\x22\x02\x08\x01",
+        247);
+    Scope scope;
+    auto const out = from_program(decode<ProgramDesc>(std::as_bytes(std::span(bytes))), scope);
+    REQUIRE(out.size() == 1);
+    Tensor<float> const x{{0.5F, -1, 0}, {0.25F, 1, 0}};
+    CHECK((infer(Out(*out[0]), {{"x", x}}, {}).value() == rowan::tanh(Cpu{}, Tensor<float>{0.75F, 0, 0})));
+    auto const program = to_program(*out[0]);
+    CHECK(to_string(program.blocks[0].ops[1]).ends_with(" = reduce_sum(x=x) {axes: [0], keep_dims: false}"));
+    Scope other;
+    CHECK(to_program(*from_program(program, other)[0]) == program);
 }
 
 TEST_CASE("a program in words", "[io][golden]") {

@@ -8,7 +8,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <array>
@@ -30,7 +30,7 @@ layer::Var<T> linear() {
     auto const table = layer::parameter<T>({3, 2}, {}, "table"), b = layer::parameter<T>({1, 2}, {}, "b");
     auto const ones = layer::full<T>({2, 1}, 1);
     auto const rows = layer::matmul(layer::embedding(ids, table), ones);
-    return layer::add(layer::sum_rows(rows), layer::sum_rows(layer::matmul(layer::scale(b, 3), ones)));
+    return layer::add(layer::reduce_sum(rows, {.axes = {0}}), layer::reduce_sum(layer::matmul(layer::scale(b, 3), ones), {.axes = {0}}));
 }
 
 Feeds const batch{{"ids", Tensor<std::int64_t>{2, 0, 2}}};

@@ -238,7 +238,7 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[la
     auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
     auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are added
         auto const once = layer::tanh(layer::apply<fc_op>({}, before, w, b));
-        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<sum_rows_op>({}, layer::embedding(ids, table))));
+        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<reduce_sum_op>({{0}}, layer::embedding(ids, table))));
         return layer::Step{now, now};
     });
     feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));

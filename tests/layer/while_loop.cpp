@@ -12,7 +12,7 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <cmath>
@@ -58,7 +58,7 @@ TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
 
     // the number of iterations may depend on the data, and be zero
     auto const doubled = layer::while_loop(
-        x, [](auto const& v) { return layer::less(layer::sum_rows(layer::sum_rows(v)), 100); },
+        x, [](auto const& v) { return layer::less(layer::reduce_sum(v), 100); },
         [](auto const& v) { return layer::scale(v, 2); });
     CHECK(doubled->spec().dims == Dims{UNK, 2});
 }
@@ -229,7 +229,7 @@ TEST_CASE("states that do not fit, loops without end and bad slots are refused",
     std::size_t const readers = x->readers().size();
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return layer::fc(v, {.output_size = 3}); }),
                       "layer::while_loop: state 0 after an iteration is 3, expected 2");
-    CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::sum_rows(v); }), ShapeError);
+    CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::reduce_sum(v, {.axes = {0}}); }), ShapeError);
     CHECK(x->readers().size() == readers);
     CHECK(operators(scope, "while_loop") == 0);
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return v; }, {.max_iterations = -1}),
@@ -257,7 +257,7 @@ TEST_CASE("an array without slots has the shape that it is declared with", "[lay
     auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
     Feeds const none{{"x", Tensor<double>::from_shape({0, 2})}};
     CHECK(run(y, none).value().shape() == Tensor<double>::shape_type{0, 2});
-    CHECK(run(layer::sum_rows(y), none).value() == run(layer::sum_rows(x), none).value());
+    CHECK(run(layer::reduce_sum(y, {.axes = {0}}), none).value() == run(layer::reduce_sum(x, {.axes = {0}}), none).value());
 }
 
 TEST_CASE("a recurrent layer within a loop has the gradients of finite differences", "[layer]") {

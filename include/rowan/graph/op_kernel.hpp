@@ -214,7 +214,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     Op::outputs::names,
     row_inputs_of<Op>,
     sums_rows_of<Op>,
-    [](void const*, std::size_t) { return !sums_rows_of<Op>; },
+    [](void const* a, std::size_t) { return row_output_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     [](void const* a) { return row_wise_of<Op>(*static_cast<attributes_of<Op> const*>(a)); },
     &detail::infer_specs<Op, variadic>,
     run(),
