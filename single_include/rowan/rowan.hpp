@@ -26,7 +26,7 @@
 // rowan/version.hpp: the version number, defined only here. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
-#error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
+#error "two copies of rowan: include either the single header or the others, of one version"
 #endif
 
 /// Major version (semantic versioning): changes with incompatible changes.
@@ -43,7 +43,7 @@
 #endif
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
+#error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
 #ifndef __cpp_exceptions
@@ -79,7 +79,7 @@
 /// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
-#error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
+#error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
 #endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
@@ -556,7 +556,7 @@ consteval bool is_element() {
         static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
         static_assert(
             requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
-            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: the name of T in messages and nets");
         static_assert(
             requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
@@ -574,7 +574,7 @@ consteval bool is_element() {
                 requires(sum const& x) {
                     { traits::narrow(x) } -> std::same_as<T>;
                 },
-                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds to T");
             static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
                           "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
             static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
@@ -665,7 +665,7 @@ public:
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
 
-    /// A value that is invalid for another reason: `order[2] = 1 stands there already`. bound() returns `value`.
+    /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
@@ -2487,7 +2487,7 @@ public:
         lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
             offsets[0] = 0;
             for (std::size_t i = 0; i < list.size(); ++i) {
-                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, and should be a length");
+                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, expected a length");
                 if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
                     throw LodError(level, i, list[i], "is a length that makes the sum overflow");
                 }
@@ -2662,7 +2662,7 @@ ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
     for (std::size_t i = 0; i < row_ids.size(); ++i) {
         if (i > 0 && row_ids[i] < row_ids[i - 1]) {
-            throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
+            throw IndexError("row_ids", i, row_ids[i], "is less than the id before it: ids must ascend");
         }
         ++lengths[static_cast<std::size_t>(row_ids[i])];
     }
@@ -4335,7 +4335,7 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
+                  "rowan: the operator has no function run for this device and these input types");
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
 
@@ -4653,7 +4653,7 @@ struct Results {
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
-    throw TypeError(std::string("the kernel of ").append(name), kinds, "kinds and element types that it has");
+    throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
 template <class T, class D, bool sparse>
@@ -4936,7 +4936,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor a rule makes");
+                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -5022,7 +5022,7 @@ private:
             return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: as many element types as the operator has inputs");
+                          "rowan::kernel_of: give one element type for each input of the operator");
             return &detail::run_fixed<Op, D, T...>;
         }
     }
@@ -5075,7 +5075,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
-    throw TypeError(field, "of another kind", expected);
+    throw TypeError(field, "another kind of variable", expected);
 }
 
 /// Throws a TypeError.
@@ -5146,7 +5146,7 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
 
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "that of the other input");
+    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
     Dims dims;
     for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
     return dims;
@@ -5309,7 +5309,8 @@ ROWAN_HD_INLINE V square_root(V const& x) {
     using std::sqrt;
     using xsimd::sqrt;
     static_assert(
-        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+        requires { V(sqrt(x)); },
+        "rowan: this function needs sqrt(dtype<T>::sum): declare it in the namespace of that type");
     return sqrt(x);
 }
 
@@ -5821,7 +5822,7 @@ StepMap<Device>::StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Dev
     std::vector<bool> seen(checked.size());
     for (std::size_t j = 0; j < order.size(); ++j) {
         auto const s = static_cast<std::size_t>(order[j]);
-        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
+        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "is a repeated value");
         seen[s] = true;
         checked[j] = static_cast<std::int32_t>(s);
     }
@@ -6592,7 +6593,8 @@ void check_map(Lod const& lod, StepMap<D> const& map) {
 template <class D>
 void check_origin(StepLayout const& layout, StepMap<D> const& map) {
     if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
-    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+    throw ShapeError("map", "made from other sequences or in another order",
+                     "the map of the unpack that made the steps");
 }
 
 /// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.
@@ -7097,7 +7099,7 @@ void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> cons
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
     }
-    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
+    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "is a repeated value");
     if (sorted.empty()) return;
     auto const parts = unstack(exec, value);
     kind_.check(parts.read(0));
@@ -7810,7 +7812,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
 
 ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
     if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is written by another operator, too"));
+        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;
@@ -8122,7 +8124,7 @@ struct full_like_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
-        return spec::elementwise("fill_like: x", x);
+        return spec::elementwise("full_like: x", x);
     }
 
     template <class T, class D>
@@ -8536,7 +8538,7 @@ struct RowPairs<Cpu> {
 
 template <class T, class U>
 constexpr void check_addition() {
-    static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
+    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
 }
 
 }  // namespace detail
@@ -10624,7 +10626,7 @@ ROWAN_FUNCTION std::vector<VarSpec> infer_while_grad(std::span<VarSpec const> in
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+                            dtype_text(block.gradient_dtype) + ", as for the first state that is not an integer");
     }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
@@ -10742,7 +10744,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
         if (m.version.major != 1) {
             throw FormatError(
                 0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
         }
     }
     auto const& t = m.dl_tensor;
@@ -10842,7 +10844,7 @@ Tensor<T> from_dlpack(M* managed) {
     if (managed == nullptr) throw Error("from_dlpack: managed is null");
     auto const shape = detail::checked_dlpack<T>(*managed);
     if constexpr (dlpack::versioned<M>) {
-        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor is read-only: use copy_dlpack");
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;
@@ -10917,8 +10919,7 @@ ROWAN_FUNCTION std::string dlpack_type_text(int code, int bits, int lanes) {
 
 namespace rowan::inline v0::detail {
 
-static_assert(std::endian::native == std::endian::little,
-              "rowan's files are little-endian, and so must the machine be");
+static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and this machine is not");
 
 /// errors   FormatError unless at least n bytes are left
 void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
@@ -11289,8 +11290,9 @@ NpyHeader read_npy_header(Reader& in) {
     auto const major = in.template number<std::uint8_t>("the version");
     auto const minor = in.template number<std::uint8_t>("the version");
     if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(6, "the version",
-                          "is " + std::to_string(major) + "." + std::to_string(minor) + ", known are 1.0, 2.0 and 3.0");
+        throw FormatError(
+            6, "the version",
+            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
     }
     std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
                                             : in.template number<std::uint32_t>("the header's length");
@@ -11753,7 +11755,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
     if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that no file's name may have");
+        refuse("has a character that is not allowed in file names");
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
@@ -11878,7 +11880,8 @@ template <class S>
 ROWAN_HD_INLINE S exp_of(S const& x) {
     using std::exp;
     static_assert(
-        requires { S(exp(x)); }, "rowan: this function needs exp(dtype<T>::sum): declare it beside that type");
+        requires { S(exp(x)); },
+        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
     return S(exp(x));
 }
 
@@ -11887,7 +11890,8 @@ template <class S>
 ROWAN_HD_INLINE S log_of(S const& x) {
     using std::log;
     static_assert(
-        requires { S(log(x)); }, "rowan: this function needs log(dtype<T>::sum): declare it beside that type");
+        requires { S(log(x)); },
+        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
 }
 
@@ -11896,7 +11900,8 @@ template <class S>
 ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
     using std::pow;
     static_assert(
-        requires { S(pow(x, y)); }, "rowan: this function needs pow(dtype<T>::sum): declare it beside that type");
+        requires { S(pow(x, y)); },
+        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
     return S(pow(x, y));
 }
 
@@ -12402,7 +12407,7 @@ template <class To, class From>
 [[noreturn]] void refuse_cast(std::size_t i, From const& x) {
     throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
                      static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
+                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
 }
 
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
@@ -13141,7 +13146,7 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
+    static_assert(!std::integral<S>, "rowan::dropout: x must have a floating-point type, convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
@@ -13183,7 +13188,7 @@ template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout_grad: integers take no fractions");
+    static_assert(!std::integral<S>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);
@@ -14070,7 +14075,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
+    static_assert(!std::integral<S>, "rowan::clip: x must have a floating-point type, convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
@@ -14096,7 +14101,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     detail::check_clip(options);
     if (options.min > 0 || options.max < 0)
         throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 within the interval, as rows that are not named stay 0");
+                         "0 to be in [min, max], as absent rows stay 0");
     auto merged = merge(exec, g);
     merged.value() = detail::clip_elements(exec, merged.value(), options);
     return merged;
@@ -14372,7 +14377,7 @@ void check_whole_setting(char const* field, double value) {
 }
 
 [[noreturn]] inline void sparse_bias(double bias) {
-    throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
 }
 
 /// factor · x
@@ -14703,7 +14708,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::tanh: integers have no tanh, convert x to a type with fractions");
+    static_assert(!std::integral<S>, "rowan::tanh: x must have a floating-point type, convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 
@@ -15088,7 +15093,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: integers are no table to train");
+    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
@@ -15345,12 +15350,12 @@ struct embedding_bag_op {
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::dense("lookup_bag: w", w);
-        spec::has_rows("lookup_bag: w", w);
-        spec::dense("lookup_bag: ids", ids);
-        spec::ids("lookup_bag: ids", ids);
-        spec::rank("lookup_bag: ids", ids, 1, "1");
-        spec::has_levels("lookup_bag: ids", ids);
+        spec::dense("embedding_bag: w", w);
+        spec::has_rows("embedding_bag: w", w);
+        spec::dense("embedding_bag: ids", ids);
+        spec::ids("embedding_bag: ids", ids);
+        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
         return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
@@ -15611,9 +15616,9 @@ struct weighted_embedding_bag_op {
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
-        spec::dense("weighted_bag: weight", weight);
-        spec::same_dtype("weighted_bag: weight", weight, w);
-        static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
         return embedding_bag_op::infer(w, ids);
     }
 
@@ -16602,7 +16607,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
-    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
             return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
@@ -16919,9 +16924,9 @@ void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> cons
 template <class G, class... P>
 constexpr void check_types() {
     static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
     static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
                   "converts to each");
 }
 
@@ -17254,7 +17259,7 @@ template <class D, class P, class S, class L>
 LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
                                       Tensor<L, D> const& linear, FtrlOptions options) {
     check_setting<P, S, L>("learning_rate", options.learning_rate);
-    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
     check_setting<P, S, L>("l1", options.l1);
     check_setting<P, S, L>("l2", options.l2);
     if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
@@ -18026,7 +18031,7 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         if (wire == g.parameter->spec().dtype) return make(scope, g);
     }
     throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "one of the optimizer's");
+                    "an element type of the optimizer");
 }
 
 template <class Device>
@@ -18259,7 +18264,7 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T, class D>
 Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: integers have no norm to be scaled to");
+    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T, class D>
@@ -18448,11 +18453,11 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
         std::vector<Variable*> some;
         for (std::size_t i = begin; i < begin + size; ++i) {
             if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
             some.push_back(gradients[i].gradient);
         }
         auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
         auto const clipped = kind->make(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
@@ -18987,7 +18992,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (v->role() != Role::data) continue;
         auto const found = feeds.find(v->name());
         if (found == feeds.end())
-            throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
         Value value = found->second.value();
         check_fits(*v, value);
         values.emplace(v, std::move(value));
@@ -18997,7 +19002,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
         Variable const* const declared = scope.find(name);
         if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch brings \"")
+            throw GraphError(std::string("the batch has a value for \"")
                                  .append(name)
                                  .append("\", but there is no data variable of that name"));
     }
@@ -19107,8 +19112,9 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     }
     for (auto const& other : others) {
         if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(
-                std::string("there is no parameter \"").append(other.first).append("\" for an optimizer of its own"));
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for the optimizer that names it"));
     }
     for (auto const& g : gradients) {
         auto const other = others.find(g.parameter->name());
@@ -19153,8 +19159,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data) continue;
         Value const& value = v->value();
-        if (value.rows() == 0)
-            throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
     {
         KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
@@ -19491,7 +19496,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -19508,7 +19513,7 @@ template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x and label must have a floating-point type, convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -19526,7 +19531,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19547,7 +19552,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: x must have a floating-point type");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19593,7 +19598,7 @@ struct cross_entropy_op {
         if (label.dims.size() == 2) {
             n = spec::elementwise("cross_entropy: label", label, x).dims[0];
         } else {
-            spec::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
+            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
             spec::ids("cross_entropy: label", label);
             n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }
@@ -19668,7 +19673,7 @@ struct mse_grad_formula {
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::mse: a mean has fractions, convert x and y to a type that has them");
+                  "rowan::mse: x and y must have a floating-point type, convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -19684,7 +19689,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                 Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
+    static_assert(!std::integral<S>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
     detail::LossGrads<T> const grads{out_grad.data(), Reduction::mean, x.size()};
@@ -19760,8 +19765,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::softmax: integers have no softmax, convert x to a type with fractions");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax: x must have a floating-point type, convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());
@@ -19776,7 +19780,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: out must have a floating-point type");
     detail::check_rank("out", out, 2);
     detail::check_same_shape("out_grad", out_grad, out);
     detail::ElementLoops<D>::check(exec, out, out_grad);
@@ -19871,7 +19875,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Tensor<I, D> const& label,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::softmax_with_cross_entropy: integers have no softmax, convert x");
+    static_assert(!std::integral<S>,
+                  "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     auto softmax = detail::new_tensor<T>(exec, x.shape());
@@ -19889,7 +19894,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
 template <class T, id_type I, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
                                              Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_with_cross_entropy_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
     detail::check_labels(exec, "softmax", softmax, label);
     std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -20226,7 +20232,7 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
         }
         if (boot == nullptr ? memory.size < 1 : memory.size != 0)
             throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
-                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+                             boot == nullptr ? "1 or more" : "0 together with memory.like");
         VarSpec spec = state;
         spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
         std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
@@ -20248,7 +20254,7 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
         if (!(next == first))
             throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "no number", std::to_string(first[1]));
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown", std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
     }
     net.build();
@@ -20985,7 +20991,7 @@ template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {
     if (transpose_x && transpose_y)
-        throw ValueError("transpose_y", 1, "0 where x is transposed: transpose the product of y and x instead");
+        throw ValueError("transpose_y", 1, "0 if transpose_x is set: transpose the product of y and x instead");
     if (transpose_x) return apply<mul_tn_op>({}, x, y);
     if (transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);
@@ -21069,25 +21075,24 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             Variable* const v = op->inputs[i];
             bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
-                throw GraphError("layer::add_to: the memory is that of another recurrent layer");
+                throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
             if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
             inside = inside || is_placeholder(*v) || within.contains(v);
             if (!is_memory) continue;
             if (std::ranges::find(memories_, v) != memories_.end())
-                throw GraphError("layer::add_to: a memory of a step is added to twice");
+                throw GraphError("layer::add_to is called twice for one memory");
             memories_.push_back(v);
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
         if (op->kernel == &rnn_kernel)
-            throw GraphError(
-                "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
+            throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
         order_.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());
     }
     for (Variable const* memory : memories_) inputs_.erase(memory);
     if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
-        throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
+        throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
     if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
@@ -21108,7 +21113,8 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
     for (Variable const* v : memories_) {
         VarSpec const& spec = specs.at(v);
         if (spec.dims.size() != 2 || spec.dims[1] == UNK)
-            throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
+            throw ShapeError("layer::rnn: the width of a memory", "UNK",
+                             "a width that follows from the width of the step's input");
         result.push_back(spec);
     }
     return result;
@@ -22699,7 +22705,7 @@ struct SequenceSoftmax<Cpu> {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
+                  "rowan::sequence_softmax: x must have a floating-point type, convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
@@ -22715,7 +22721,8 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());

@@ -174,7 +174,7 @@ TEST_CASE("a newer minor version may say more, but not ask for more", "[io]") {
     CHECK(refusal(raw) == "byte 52: reserved is 7, expected 0");
     raw.reserved = 0;
     CHECK(refusal(raw).find("record ends here, but 5 bytes follow") != std::string::npos);
-    CHECK(refusal(RawCheckpoint{.minor = 1, .flags = 4}) == "byte 48: flags are 4, known are 1 and 2");
+    CHECK(refusal(RawCheckpoint{.minor = 1, .flags = 4}) == "byte 48: flags are 4, supported are 1 and 2");
 }
 
 TEST_CASE("sizes in the header are compared with the file", "[io][bad_input]") {
@@ -282,7 +282,7 @@ TEST_CASE("lengths in a record are compared with the bytes that are there", "[io
     has(v, "VarDesc has 20000 bytes, at most 16384 can be");
     v = tensor();
     v.type_name = std::string(256, 'x');
-    has(v, "w has an element type whose name is empty, longer than 255 bytes or no UTF-8");
+    has(v, "w has an element type whose name is empty, longer than 255 bytes or not UTF-8");
     v.type_name = std::string(255, 'x');
     CHECK(refusal(v) == "");
     v.type_name = "\xC0\x80";
@@ -353,9 +353,9 @@ TEST_CASE("offsets that cut no batch into sequences are refused", "[io][bad_inpu
     CHECK(text({{0, -1, 3}}) == "lod[0][1] = -1 is less than the offset before it, 0");
     CHECK(text({{0, 2}, {0, 3}}) == "lod[0][1] = 2 is not 1, the number of sequences of the next level");
     CHECK(text(std::vector<Longs>(16, {0, 1}), 1) == "");
-    CHECK(text({{}}, 0).find("s has a section of 0 bytes, which are no list of int64") != std::string::npos);
+    CHECK(text({{}}, 0).find("s has a section of 0 bytes, which is not a multiple of 8") != std::string::npos);
     RawVariable v{dense("s", {3}, 1), {{Bytes(9)}, {Bytes(12)}}};  // F1
-    CHECK(refusal(v).find("s has a section of 9 bytes, which are no list of int64") != std::string::npos);
+    CHECK(refusal(v).find("s has a section of 9 bytes, which is not a multiple of 8") != std::string::npos);
     v = {dense("s", {}, 1), {{test::raw(Longs{0, 1})}, {Bytes(4)}}};
     CHECK(refusal(v).find("s has no dims, and so no rows") != std::string::npos);
 }
@@ -372,13 +372,13 @@ TEST_CASE("row ids outside the height, and bools that are none, are refused", "[
     CHECK(text(0, {0}) == "byte 192: g is wrong: rows[0] = 0 is not in [0, 0)");
     CHECK(text(-1, {}).find("g has dims[0] = -1, expected a count") != std::string::npos);
     CHECK(refusal(RawVariable{sparse("g", {}), {{Bytes()}, {Bytes(4)}}}).find("g has no dims, and so no rows") != std::string::npos);
-    CHECK(refusal(RawVariable{sparse("g", {9, 1}), {{Bytes(9)}, {Bytes(4)}}}).find("which are no list of int64") != std::string::npos);
+    CHECK(refusal(RawVariable{sparse("g", {9, 1}), {{Bytes(9)}, {Bytes(4)}}}).find("which is not a multiple of 8") != std::string::npos);
 
     RawVariable const v{dense("b", {40'000}, 0, 0), {{Bytes(40'000, std::byte{1})}}, "bool", 1};
     CHECK(refusal(v) == "");
     auto wrong = v;
     wrong.sections[0].bytes[39'999] = std::byte{2};
-    CHECK(refusal(wrong) == "byte 40127: b has an element 2, which is no bool");
+    CHECK(refusal(wrong) == "byte 40127: b has an element 2, which is neither 0 nor 1");
     Folder const folder;
     test::write(folder / "x", RawCheckpoint{.variables = {wrong}}.bytes());
     CHECK_THROWS_AS(CheckpointFile(folder / "x").map<Tensor<bool>>("b"), FormatError);

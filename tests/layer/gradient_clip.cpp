@@ -131,13 +131,13 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
                       "clip_by_global_norm(lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0): max_norm is -1, expected 0 or more");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::ClipByValue{.min = 1, .max = 2}),
-                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 within the interval, as rows that are not named stay 0");
+                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::GradientClip(layer::ClipByNorm{}, dtypes<double>{})),
-                      "the element type of the gradient of table is 5, expected one that gradients are clipped of");
+                      "the element type of the gradient of table is 5, expected an element type of the GradientClip");
     auto const mixed = layer::parameter<double>({1}, {}, "mixed");
     std::vector<ParameterGradient> both{{&scope.get("b"), &scope.get("b")}, {&*mixed, &*mixed}};
-    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of all, 5");
+    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of the other gradients, 5");
     layer::GradientClip(layer::ClipByNorm{}).add(scope, both);
     CHECK(both[1].gradient->spec() == tensor_spec<double>({1}));
 }

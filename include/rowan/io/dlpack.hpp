@@ -118,7 +118,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
         if (m.version.major != 1) {
             throw FormatError(
                 0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
         }
     }
     auto const& t = m.dl_tensor;
@@ -218,7 +218,7 @@ Tensor<T> from_dlpack(M* managed) {
     if (managed == nullptr) throw Error("from_dlpack: managed is null");
     auto const shape = detail::checked_dlpack<T>(*managed);
     if constexpr (dlpack::versioned<M>) {
-        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor is read-only: use copy_dlpack");
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;

@@ -53,8 +53,8 @@ public:
         if (made == nullptr) {
             std::string kinds;
             for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
-            throw TypeError(std::string("the inputs of operator ").append(op.type), kinds,
-                            "kinds and element types for which the program was built");
+            throw TypeError(std::string("the input of operator ").append(op.type), kinds,
+                            "types among the template arguments, such as dtypes<float>");
         }
         return *made;
     }

@@ -26,7 +26,7 @@ ROWAN_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
     auto const& dims = tensor_of(desc, offset).dims;
     if (type_name.empty() || type_name.size() > checkpoint_max_type_name ||
         invalid_utf8(type_name) != type_name.size()) {
-        refuse("has an element type whose name is empty, longer than 255 bytes or no UTF-8");
+        refuse("has an element type whose name is empty, longer than 255 bytes or not UTF-8");
     }
     if (element_size == 0 || !std::in_range<std::uint32_t>(element_size))
         refuse("has elements of " + std::to_string(element_size) + " bytes");
@@ -44,7 +44,7 @@ ROWAN_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
     for (std::size_t i = 0; i + 1 < wanted; ++i) {
         std::uint64_t const bytes = sections[i].bytes;
         if (bytes % sizeof(std::int64_t) != 0 || (bytes == 0 && i < levels())) {
-            refuse("has a section of " + std::to_string(bytes) + " bytes, which are no list of int64");
+            refuse("has a section of " + std::to_string(bytes) + " bytes, which is not a multiple of 8");
         }
     }
     std::uint64_t bytes = 0;
