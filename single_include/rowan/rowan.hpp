@@ -2300,7 +2300,7 @@ std::string kind_on(char const* kind) {
 }
 template <class V>
 struct kind_name {
-    static std::string text() { return "of a type of the user's"; }
+    static std::string text() { return "a user-defined type"; }
 };
 template <class T, class D>
 struct kind_name<LoDTensor<T, D>> {
@@ -10774,8 +10774,8 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
-                    std::string(dtype<T>::name) + " can lie");
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
+                    std::string(dtype<T>::name));
     return reinterpret_cast<T*>(data);
 }
 
@@ -10852,7 +10852,7 @@ Tensor<T> from_dlpack(M* managed) {
     for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
             throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
         }
         compact *= static_cast<std::int64_t>(shape[i]);
     }
@@ -20207,7 +20207,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
         throw ValueError("layer::rnn: level", static_cast<double>(options.level),
-                         "a level of x, which has " + std::to_string(levels));
+                         "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);

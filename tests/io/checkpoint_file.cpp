@@ -267,7 +267,7 @@ TEST_CASE("lengths in a record are compared with the bytes that are there", "[io
     has(v, "VarDesc needs 4 bytes, 3 are left");
     v = tensor();
     v.section_count = 0xFFFFFFFF;
-    has(v, "sections are 4294967295, at most 32 can be");
+    has(v, "sections are 4294967295, expected at most 32");
     v.section_count = 2;
     has(v, "section needs 8 bytes, 0 are left");
     v.section_count = 0;
@@ -279,7 +279,7 @@ TEST_CASE("lengths in a record are compared with the bytes that are there", "[io
     has(v, "w has 0 sections, expected 1");
     v = tensor();
     v.desc_bytes = Bytes(20'000);
-    has(v, "VarDesc has 20000 bytes, at most 16384 can be");
+    has(v, "VarDesc has 20000 bytes, expected at most 16384");
     v = tensor();
     v.type_name = std::string(256, 'x');
     has(v, "w has an element type whose name is empty, longer than 255 bytes or not UTF-8");
@@ -301,7 +301,7 @@ TEST_CASE("dims, element size and elements must agree, in numbers that do not wr
     CHECK(text({3}) == "w has 8 bytes of elements, expected 12");
     CHECK(text({1}) == "w has 8 bytes of elements, expected 4");
     CHECK(text({2}, 0) == "w has elements of 0 bytes");
-    CHECK(text({1, 1, 1, 1, 1, 1, 1, 1, 2}) == "w has 9 dims, at most 8 can be");
+    CHECK(text({1, 1, 1, 1, 1, 1, 1, 1, 2}) == "w has 9 dims, expected at most 8");
     CHECK(text({UNK}) == "w has dims[0] = -1, expected a count");
     std::int64_t const large = std::int64_t{1} << 32;  // F3, F12
     for (auto const& dims : std::vector<Longs>{{0, large, large}, {large, 0, large}, {large, large, 0}, {large, large}, {(std::int64_t{1} << 62) + 1, 4},
@@ -315,7 +315,7 @@ TEST_CASE("dims, element size and elements must agree, in numbers that do not wr
 TEST_CASE("kinds that hold no values, and descriptors that are none, are refused", "[io][bad_input]") {
     auto v = tensor();
     v.desc = {.name = "w"};
-    CHECK(refusal(v).find("w is neither a LOD_TENSOR nor a SELECTED_ROWS that is described") != std::string::npos);
+    CHECK(refusal(v).find("w is neither a LOD_TENSOR nor a SELECTED_ROWS with a description") != std::string::npos);
     v.desc.type = VarType::TENSOR_ARRAY;
     v.desc.tensor_array_desc = LodTensorDesc{{5, {2}}, 0};
     CHECK(refusal(v).find("w is neither") != std::string::npos);

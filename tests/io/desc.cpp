@@ -332,7 +332,7 @@ TEST_CASE("F8 F9: blocks that hold themselves, come before what holds them or ne
           "byte 0: ProgramDesc.blocks[1].ops[0].attrs.body is 1, which is not in [2, 3)");
     for (bool const by_operators : {false, true}) {
         CHECK(unencodable(nested(32, by_operators)) == "taken");
-        CHECK(unencodable(nested(33, by_operators)) == "byte 0: ProgramDesc.blocks[32] is in 32 others, expected fewer than 32");
+        CHECK(unencodable(nested(33, by_operators)) == "byte 0: ProgramDesc.blocks[32] is in 32 enclosing blocks, expected fewer than 32");
     }
 }
 

@@ -102,7 +102,7 @@ TEST_CASE("a step of a level above has sequences of the level below", "[rnn]") {
     CHECK(result(inside.output) == result(outside.output));
     CHECK(result(inside.last) == result(outside.last));
     check_gradients(layer::mse(inside.output, fed("y", LoDTensor<double>(values({6, 3}, 2)))));
-    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level is 2, expected a level of x, which has 2");
+    CHECK_THROWS_WITH(layer::rnn(x, 3, gru(3), {.level = 2}), "layer::rnn: level is 2, expected a level of x, whose number of levels is 2");
 }
 
 TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {

@@ -67,7 +67,7 @@ with Fresh():
 
     def give(value):
         v.value = value
-    refused(ValueError, "v.strides is (4, 8), expected those of C's order", give, floats(3, 2).T)
+    refused(ValueError, "v.strides is (4, 8), expected those of row-major order", give, floats(3, 2).T)
     refused(ValueError, "v.strides is (8,), expected", give, floats(6)[::2])
     refused(TypeError, "v is an array of float16, expected a NumPy array of float32", give, numpy.ones(3, "f2"))
     refused(TypeError, "v is an array of >f4", give, numpy.ones(3, ">f4"))

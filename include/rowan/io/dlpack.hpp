@@ -148,8 +148,8 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
-                    std::string(dtype<T>::name) + " can lie");
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
+                    std::string(dtype<T>::name));
     return reinterpret_cast<T*>(data);
 }
 
@@ -226,7 +226,7 @@ Tensor<T> from_dlpack(M* managed) {
     for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
             throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
         }
         compact *= static_cast<std::int64_t>(shape[i]);
     }

@@ -19,7 +19,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
         throw ValueError("layer::rnn: level", static_cast<double>(options.level),
-                         "a level of x, which has " + std::to_string(levels));
+                         "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
