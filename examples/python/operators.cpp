@@ -52,6 +52,9 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         PyErr_Clear();
         refuse("a number");
         return number;
+    } else if constexpr (std::is_same_v<M, bool>) {
+        if (!py::isinstance<py::bool_>(given)) refuse("a bool");
+        return given.cast<bool>();
     } else if constexpr (std::is_integral_v<M>) {
         return whole_number_of(name, given, "a whole number");
     } else {

@@ -172,6 +172,10 @@ with Fresh():
         assert (pooled.value == [[2, 2, 2], [3, 5, 7]]).all()
     for sections in (1, 2), [1, 2], numpy.array([1, 2]):
         assert layer.apply("split", x, sections=sections, axis=numpy.uint8(1)).shape == (UNK, 1)
+    for axes in (-1,), [1], numpy.array([1]):
+        assert layer.reduce_sum(x, axes).shape == (UNK,)
+    assert layer.reduce_sum(x, [0], keep_dims=True).shape == (1, 3)
+    refused(TypeError, "keep_dims is <class 'int'>, expected a bool", layer.reduce_sum, x, keep_dims=1)
 
     # A guard may be entered again while it is.
     guard, outer = cpp.ScopeGuard(inner), cpp.default_scope()
