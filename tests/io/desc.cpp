@@ -221,7 +221,7 @@ TEST_CASE("bytes that are no descriptor are refused, with the place and the fiel
     CHECK(refusal<TensorDesc>("0805 0805") == "byte 2: TensorDesc.data_type occurs twice");
     CHECK(refusal<TensorDesc>("0805 00") == "byte 2: TensorDesc.0 is not a field number: they are in [1, 2^29)");
     CHECK(refusal<TensorDesc>("0805 0000") == "byte 2: TensorDesc.0 is not a field number: they are in [1, 2^29)");
-    CHECK(refusal<TensorDesc>("0805 f8ffffff1f 01").starts_with("byte 2: TensorDesc.1073741823 is no field"));
+    CHECK(refusal<TensorDesc>("0805 f8ffffff1f 01").starts_with("byte 2: TensorDesc.1073741823 is not a field number"));
     CHECK(refusal<TensorDesc>("0a0105") == "byte 0: TensorDesc.data_type has wire type 2, expected 0");
     CHECK(refusal<TensorDesc>("0805 1500000000") == "byte 2: TensorDesc.dims has wire type 5, expected 0");
     CHECK(refusal<TensorDesc>("0805 1203 010280") == "byte 7: TensorDesc.dims needs 1 bytes, 0 are left");

@@ -10,7 +10,7 @@ namespace rowan::inline v0::detail {
 
 /// Sums a block of 64 contributions for N lanes.
 template <class S, int N, class From, class To>
-struct SumBlock {
+struct SumAxisBlock {
     From const* from;
     To* to;
     AxisReduction r;
@@ -56,7 +56,7 @@ private:
     template <class S, int N, class From, class To>
     static void sum_in_chunks(Device const& exec, AxisReduction const& r, From const* from, To* to) {
         FastDivmod const blocks(r.blocks()), lanes(r.width / N);
-        launch(exec, r.outer * blocks.by * lanes.by, SumBlock<S, N, From, To>{from, to, r, blocks, lanes});
+        launch(exec, r.outer * blocks.by * lanes.by, SumAxisBlock<S, N, From, To>{from, to, r, blocks, lanes});
     }
 };
 
