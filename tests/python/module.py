@@ -131,7 +131,7 @@ with Fresh():
     refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)
     refused(TypeError, "pool is <class 'int'>, expected <class 'rowan_cpp.Pooling'>", layer.sequence_pool, x, pool=3)
     refused(TypeError, "output_size is <class 'float'>, expected a whole number", layer.fc, x, 4.0)
-    refused(TypeError, "the inputs of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
+    refused(TypeError, "the input of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
     refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
     refused(ValueError, "output_size is -1, expected 0 or more", layer.fc, x, -1)
     refused(ValueError, "output_size is None, expected a number", layer.fc, layer.data("wide"))
