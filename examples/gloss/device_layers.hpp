@@ -63,7 +63,7 @@ void fc_grad(ThrustDevice<System> const& device, Floats<System> const& in, Float
              Floats<System>& grad_in, Floats<System>& grad_weight, Floats<System>& grad_bias) {
     grad_in = rowan::matmul(device, grad_out, weight);
     grad_weight = rowan::matmul(device, grad_out, in, true);
-    grad_bias = rowan::sum_rows(device, grad_out);
+    grad_bias = rowan::reduce_sum(device, grad_out, {.axes = {0}});
 }
 
 /// Waits for the loss.

@@ -48,7 +48,7 @@ template <class T>
 Tensor<T> tensor_of(std::string const& name, py::array const& array) {
     if ((array.flags() & py::array::c_style) == 0)
         throw rowan::ShapeError(name + ".strides", py::str(array.attr("strides")),
-                                "those of C's order: see numpy.ascontiguousarray");
+                                "those of row-major order: see numpy.ascontiguousarray");
     auto lent = std::make_unique<Lent>(array);
     lent->managed.dl_tensor = {const_cast<void*>(array.data()),
                                {rowan::dlpack::cpu, 0},

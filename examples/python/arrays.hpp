@@ -25,7 +25,7 @@ std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::ha
 /// The elements of an array, or of a pair of an array and its lod: a list of offsets for each level. The array lives as long as a tensor
 /// sees its elements.
 /// errors   TypeError if it is neither, has elements that rowan has not, or an offset is no whole number; ShapeError if it is not compact
-///          in C's order; LodError
+///          in row-major order; LodError
 rowan::Value value_of(std::string const& name, pybind11::handle given);
 
 /// The values of a batch: a dict of what value_of takes.

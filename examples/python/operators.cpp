@@ -52,6 +52,9 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         PyErr_Clear();
         refuse("a number");
         return number;
+    } else if constexpr (std::is_same_v<M, bool>) {
+        if (!py::isinstance<py::bool_>(given)) refuse("a bool");
+        return given.cast<bool>();
     } else if constexpr (std::is_integral_v<M>) {
         return whole_number_of(name, given, "a whole number");
     } else {
@@ -91,7 +94,7 @@ void shape_fc(Variable const& x, Variable& w, Variable& b, std::optional<std::in
     rowan::spec::matrix("fc: x", x.spec());
     std::int64_t const width = x.spec().dims[1], size = output_size.value_or(width);
     if (output_size && size < 0) throw rowan::ValueError("fc: output_size", static_cast<double>(size), "0 or more");
-    if (size == UNK) throw rowan::ShapeError("fc: output_size", "None", "a number where the width of x is not known");
+    if (size == UNK) throw rowan::ShapeError("fc: output_size", "None", "a size, as the width of x is unknown");
     rowan::layer::begin_with<float>(b, {size}, {});
     if (width != UNK) return begin_weight(w, width, size);
     w.settle(rowan::tensor_spec<float>({UNK, size}));

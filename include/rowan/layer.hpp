@@ -24,6 +24,7 @@
 #include <rowan/layer/optimizer.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>
 #include <rowan/layer/schedule.hpp>

@@ -15,6 +15,7 @@
 #include <rowan/op/dropout.hpp>
 #include <rowan/op/elementwise_mul.hpp>
 #include <rowan/op/embedding_bag.hpp>
+#include <rowan/op/expand_rows.hpp>
 #include <rowan/op/fc.hpp>
 #include <rowan/op/fields.hpp>
 #include <rowan/op/forward_ops.hpp>
@@ -31,6 +32,7 @@
 #include <rowan/op/matmul.hpp>
 #include <rowan/op/momentum.hpp>
 #include <rowan/op/mse.hpp>
+#include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/registry.hpp>
 #include <rowan/op/relu.hpp>
 #include <rowan/op/rmsprop.hpp>

@@ -13,7 +13,6 @@
 #include <rowan/thrust/op/embedding_bag.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sum.hpp>
-#include <rowan/thrust/op/sum_rows.hpp>
 #include <rowan/thrust/sequence/lod_tensor.hpp>
 #include <rowan/thrust/sequence/padded.hpp>
 #include <rowan/thrust/sequence/sequence_erase.hpp>

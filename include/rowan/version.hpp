@@ -2,7 +2,7 @@
 #pragma once
 
 #ifdef ROWAN_VERSION_MAJOR
-#error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
+#error "two copies of rowan: include either the single header or the others, of one version"
 #endif
 
 /// Major version (semantic versioning): changes with incompatible changes.

@@ -1,4 +1,4 @@
-// expect: rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T
+// expect: rowan::dtype<T>: static constexpr std::string_view name is missing: the name of T in messages and nets
 #include <rowan/core/tensor.hpp>
 
 struct mine {

@@ -1,4 +1,4 @@
-// expect: rowan: this function needs pow.dtype<T>::sum.: declare it beside that type
+// expect: rowan: this function needs pow.dtype<T>::sum.: declare it in the namespace of that type
 #include "number.hpp"
 
 number sqrt(number);

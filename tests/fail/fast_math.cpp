@@ -1,3 +1,3 @@
-// expect: rowan promises the same bits everywhere: compile it without -ffast-math
+// expect: rowan computes the same bits on every machine: compile it without -ffast-math
 // flags: -ffast-math
 #include <rowan/sparse.hpp>

@@ -1,4 +1,4 @@
-// expect: rowan::kernel_of: as many element types as the operator has inputs
+// expect: rowan::kernel_of: give one element type for each input of the operator
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/add.hpp>
 

@@ -1,4 +1,4 @@
-// expect: rowan: the operator has no kernel, a function run, for this device and inputs of these types
+// expect: rowan: the operator has no function run for this device and these input types
 #include <rowan/layer/data.hpp>
 
 struct my_op {

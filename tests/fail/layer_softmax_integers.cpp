@@ -1,4 +1,4 @@
-// expect: rowan::softmax: integers have no softmax, convert x to a type with fractions
+// expect: rowan::softmax: x must have a floating-point type, convert it
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 

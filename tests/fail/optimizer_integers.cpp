@@ -1,4 +1,4 @@
-// expect: rowan: an optimizer needs fractions, and integers have none: use scatter_add
+// expect: rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add
 #include <rowan/sparse/adagrad.hpp>
 
 using number = std::int32_t;

@@ -1,4 +1,4 @@
-// expect: rowan: these element types do not compute together: their dtype<T>::sum need a common type that converts to each
+// expect: rowan: these element types cannot be combined: their dtype<T>::sum need a common type that converts to each
 #include "number.hpp"
 
 #include <rowan/sparse/adagrad.hpp>

@@ -1,4 +1,4 @@
-// expect: rowan::scatter_add: an integer table takes integer rows only
+// expect: rowan::scatter_add: only integers can be added to integers
 #include <rowan/sparse/scatter_add.hpp>
 
 using number = float;

@@ -1,4 +1,4 @@
-// expect: rowan::sequence_softmax_grad: integers have no softmax
+// expect: rowan::sequence_softmax_grad: out must have a floating-point type
 #include <rowan/sequence/sequence_softmax.hpp>
 
 #include <cstdint>

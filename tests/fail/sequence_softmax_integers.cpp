@@ -1,4 +1,4 @@
-// expect: rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions
+// expect: rowan::sequence_softmax: x must have a floating-point type, convert it
 #include <rowan/sequence/sequence_softmax.hpp>
 
 #include <cstdint>

@@ -1,3 +1,3 @@
-// expect: two copies of rowan: a program includes the single header or the others, not both
+// expect: two copies of rowan: include either the single header or the others
 #include "../../single_include/rowan/rowan.hpp"
 #include <rowan/io/npy.hpp>

@@ -125,7 +125,7 @@ TEST_CASE("an error of an operator names it, and says what it said", "[graph]") 
     check(ValueError("x[1] is 2, expected 3", 1e-300, "0, expected by all"), "throw(x): x[1] is 2, expected 3 is 1e-300, expected 0, expected by all");
     check(LodError(1, 2, -3, "is less than the offset before it, 5"), "lod[1][2] = -3 is less than the offset before it, 5, in throw(x)");
     check(IndexError("rows", 1, 9, 4), "throw(x): rows[1] = 9 is not in [0, 4)");
-    check(IndexError("order", 2, 1, "stands there already"), "throw(x): order[2] = 1 stands there already");
+    check(IndexError("order", 2, 1, "is a repeated value"), "throw(x): order[2] = 1 is a repeated value");
     check(IndexError("slots", 3, "was never written"), "throw(x): slots[3] was never written");
     check(ShapeError("x.shape()", "[1]", "[2]"), "throw(x): x.shape() is [1], expected [2]");
     check(TypeError("x", "f32", "f64"), "throw(x): x is f32, expected f64");

@@ -7,12 +7,13 @@
 #include <rowan/op/add.hpp>
 #include <rowan/op/concat.hpp>
 #include <rowan/op/fc.hpp>
+#include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/scale.hpp>
-#include <rowan/op/sum_rows.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,14 +27,15 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
     CHECK(std::ranges::equal(fc.inputs, std::array{"x", "w", "b"}));
     CHECK(std::ranges::equal(fc.outputs, std::array{"out"}));
     std::array const specs{tensor_spec<double>({UNK, 3}, 1), tensor_spec<double>({3, 2}), tensor_spec<double>({2})};
-    CHECK((fc.infer(specs, nullptr) == std::vector{tensor_spec<double>({UNK, 2}, 1)}));
+    CHECK((fc.infer(specs, {}) == std::vector{tensor_spec<double>({UNK, 2}, 1)}));
     CHECK(fc.row_inputs == 1);
-    CHECK((fc.row_output(nullptr, 0) && !fc.sums_rows && !fc.in_place && fc.in_step == nullptr));
-    op_kernel const& sum = kernel_of<sum_rows_op, Cpu, double>::value;
-    CHECK((sum.sums_rows && !sum.row_output(nullptr, 0)));
+    CHECK((fc.row_output({}, 0) && !fc.sums_rows && !fc.in_place && fc.in_step == nullptr));
+    op_kernel const& sum = kernel_of<reduce_sum_op, Cpu, double>::value;
+    ReduceOptions const over_rows{{0}}, over_columns{{1}};
+    CHECK((sum.sums_rows && !sum.row_output(AttributesRef(over_rows), 0) && sum.row_output(AttributesRef(over_columns), 0)));
     op_kernel const& concat = kernel_of<concat_op, Cpu, double>::value;
     attributes_of<concat_op> const columns{.axis = 1}, rows{.axis = 0};
-    CHECK((concat.row_wise(&columns) && !concat.row_wise(&rows)));
+    CHECK((concat.row_wise(AttributesRef(columns)) && !concat.row_wise(AttributesRef(rows))));
 }
 
 TEST_CASE("the rules of a kernel say where their operators read and write", "[graph]") {
@@ -44,7 +46,7 @@ TEST_CASE("the rules of a kernel say where their operators read and write", "[gr
     CHECK(is(rules[0].reads[0], grad_slot::grad_of_output, 0));
     CHECK(is(rules[0].reads[1], grad_slot::input, 1));
     CHECK(is(rules[0].writes[0], grad_slot::grad_of_input, 0));
-    CHECK(rules[2].op->name == "sum_rows");
+    CHECK(rules[2].op->name == "bias_grad");
     CHECK(is(rules[2].writes[0], grad_slot::grad_of_input, 2));
 }
 
@@ -52,18 +54,19 @@ TEST_CASE("a kernel runs on values of the kinds that its operator takes", "[grap
     Cpu const device;
     Value out, x = test::value(LoDTensor<double>(Tensor<double>{1, 2})), y = test::value(LoDTensor<double>({3, 4}, Lod{{0, 2}}));
     std::array<Value*, 1> const results{&out};
-    kernel_of<add_op, Cpu, double, double>::value.run(&device, std::array{&x, &y}, results, nullptr, 1);
+    std::array<Value*, 2> const inputs{&x, &y};
+    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results, .levels_from = 1});
     CHECK(out.get<LoDTensor<double>>() == LoDTensor<double>({4, 6}, Lod{{0, 2}}));
-    kernel_of<add_op, Cpu, double, double>::value.run(&device, std::array{&x, &y}, results, nullptr, -1);
+    kernel_of<add_op, Cpu, double, double>::value.run({.exec = device, .in = inputs, .out = results});
     CHECK(out.get<LoDTensor<double>>() == LoDTensor<double>(Tensor<double>{4, 6}));
 
     op_kernel const& scale = kernel_of<scale_op, Cpu, double>::value;
     attributes_of<scale_op> const twice{.factor = 2};
     x = test::value(SelectedRows<double>(5, {4, 1}, {{1}, {3}}));
-    scale.run(&device, std::array{&x}, results, &twice, -1);
+    scale.run({.exec = device, .in = std::span(inputs).first(1), .out = results, .attributes = AttributesRef(twice)});
     CHECK(out.get<SelectedRows<double>>() == SelectedRows<double>(5, {4, 1}, {{2}, {6}}));
     x = test::value(LoDTensor<float>(Tensor<float>{1}));
-    CHECK_THROWS_AS(scale.run(&device, std::array{&x}, results, &twice, -1), TypeError);
+    CHECK_THROWS_AS(scale.run({.exec = device, .in = std::span(inputs).first(1), .out = results, .attributes = AttributesRef(twice)}), TypeError);
 }
 
 }  // namespace test_op_kernel

@@ -11,7 +11,7 @@
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/sequence_pool.hpp>
-#include <rowan/op/sum_rows.hpp>
+#include <rowan/op/expand_rows.hpp>
 #include <rowan/sequence/sequence_reverse.hpp>
 
 #include <array>
@@ -98,7 +98,7 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rn
     auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
     auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are added
         auto const once = layer::tanh(layer::apply<fc_op>({}, before, w, b));
-        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<sum_rows_op>({}, layer::embedding(ids, table))));
+        auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<reduce_sum_op>({{0}}, layer::embedding(ids, table))));
         return layer::Step{now, now};
     });
     feed(scope, "x", LoDTensor<double>(values({13, 2}, 1), lod));
@@ -124,7 +124,7 @@ TEST_CASE("what the next step does not need runs once, after the loop, and its g
     CHECK(names(net.forward.before) == "fc ");
     CHECK(names(net.forward.each) == "gru_unit ");
     CHECK(names(net.forward.after) == "fc tanh ");
-    CHECK(names(net.backward.before) == "tanh_grad mul_nt mul_tn sum_rows ");
+    CHECK(names(net.backward.before) == "tanh_grad mul_nt mul_tn bias_grad ");
     CHECK(names(net.backward.each) == "sum gru_unit_grad ");
     CHECK(net.backward.after.size() >= 4);  // one product each, of all steps, for w_h, b_h, w_x and b_x
 }
@@ -261,7 +261,7 @@ TEST_CASE("a whole that each step makes of its state has a gradient of each step
     DefaultScope scope;
     auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
     auto const h = layer::rnn(layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 3}), 3, [&](auto x_t, auto before) {
-        auto const of_state = layer::apply<sum_rows_op>({}, before), of_input = layer::apply<sum_rows_op>({}, x_t);
+        auto const of_state = layer::apply<reduce_sum_op>({{0}}, before), of_input = layer::apply<reduce_sum_op>({{0}}, x_t);
         auto const now = layer::tanh(layer::add(layer::apply<fc_op>({}, x_t, w, of_state), layer::apply<fc_op>({}, before, w, of_input)));
         return layer::Step{now, now};
     });
@@ -373,7 +373,7 @@ TEST_CASE("an operator that sees all sequences of a step sees them in large batc
         Lod const one = Lod::from_lengths({std::vector<std::int64_t>(n, 1)});
         auto const x = fed("x", LoDTensor<double>(Tensor<double>::full({n, 1}, 1.0), one));
         auto const h = layer::rnn(x, 1, [](auto x_t, auto before) {
-            auto const all = layer::apply<expand_rows_op>({}, layer::apply<sum_rows_op>({}, x_t), before);
+            auto const all = layer::apply<expand_rows_op>({}, layer::apply<reduce_sum_op>({{0}}, x_t), before);
             return layer::Step{all, all};
         });
         Net<>::trace_and_build(*h).run(scope);
@@ -386,7 +386,7 @@ TEST_CASE("what only the result needs, of a whole that each step makes, is made 
     auto const w = layer::parameter<double>({2, 2}, {-1, 1}, "w");
     auto const x = layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 2});
     auto const h = layer::rnn(x, 2, [&](auto x_t, auto before) {
-        return layer::Step{layer::apply<fc_op>({}, x_t, w, layer::apply<sum_rows_op>({}, before)), layer::add(x_t, before)};
+        return layer::Step{layer::apply<fc_op>({}, x_t, w, layer::apply<reduce_sum_op>({{0}}, before)), layer::add(x_t, before)};
     });
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 2}, 2)))));
 }

@@ -170,7 +170,7 @@ TEST_CASE("states with fractions of two element types have no gradient together"
         std::tuple(x, parameter({1}, 1)), [](auto const& v, auto const&) { return layer::less(v, 3); },
         [](auto const& v, auto const& u) { return std::tuple(layer::scale(v, 1, 1), layer::scale(u, 2)); });
     CHECK_THROWS_WITH(append_backward<double>(*layer::mse(b, parameter({1}, 2))),
-                      "while_loop: the gradient of a state is f64, expected f32, as the first state that has fractions");
+                      "while_loop: the gradient of a state is f64, expected f32, as for the first state that is not an integer");
 }
 
 }  // namespace test_while_loop

@@ -309,7 +309,7 @@ TEST_CASE("a variable may be untyped, if its parts fit together", "[io][bad_inpu
     CHECK(text(wrong) == "byte 0: w has dims[1] = -1, expected a count");
     wrong = good;
     wrong.type_name.clear();
-    CHECK(text(wrong) == "byte 0: w has an element type whose name is empty, longer than 255 bytes or no UTF-8");
+    CHECK(text(wrong) == "byte 0: w has an element type whose name is empty, longer than 255 bytes or not UTF-8");
     wrong = good;
     wrong.desc.type = VarType::STEP_SCOPES;
     CHECK(text(wrong) != "");
@@ -317,7 +317,7 @@ TEST_CASE("a variable may be untyped, if its parts fit together", "[io][bad_inpu
     wrong.desc = test::dense("", {24}, 0, 0);
     wrong.type_name = "bool";
     wrong.element_size = 1;
-    CHECK(text(wrong) == "byte 2: w has an element 128, which is no bool");
+    CHECK(text(wrong) == "byte 2: w has an element 128, which is neither 0 nor 1");
 }
 
 TEST_CASE("names are UTF-8 of 1 byte to 4 KiB, and stand once", "[io][bad_input]") {

@@ -218,19 +218,19 @@ TEST_CASE("bytes that are no descriptor are refused, with the place and the fiel
     CHECK(refusal<TensorDesc>("0805 10") == "byte 3: TensorDesc.dims needs 1 bytes, 0 are left");
     CHECK(refusal<TensorDesc>("0805 1080") == "byte 4: TensorDesc.dims needs 1 bytes, 0 are left");
     CHECK(refusal<TensorDesc>("0805 80") == "byte 3: TensorDesc needs 1 bytes, 0 are left");
-    CHECK(refusal<TensorDesc>("0805 0805") == "byte 2: TensorDesc.data_type is there twice");
-    CHECK(refusal<TensorDesc>("0805 00") == "byte 2: TensorDesc.0 is no field: numbers of fields are in [1, 2^29)");
-    CHECK(refusal<TensorDesc>("0805 0000") == "byte 2: TensorDesc.0 is no field: numbers of fields are in [1, 2^29)");
-    CHECK(refusal<TensorDesc>("0805 f8ffffff1f 01").starts_with("byte 2: TensorDesc.1073741823 is no field"));
+    CHECK(refusal<TensorDesc>("0805 0805") == "byte 2: TensorDesc.data_type occurs twice");
+    CHECK(refusal<TensorDesc>("0805 00") == "byte 2: TensorDesc.0 is not a field number: they are in [1, 2^29)");
+    CHECK(refusal<TensorDesc>("0805 0000") == "byte 2: TensorDesc.0 is not a field number: they are in [1, 2^29)");
+    CHECK(refusal<TensorDesc>("0805 f8ffffff1f 01").starts_with("byte 2: TensorDesc.1073741823 is not a field number"));
     CHECK(refusal<TensorDesc>("0a0105") == "byte 0: TensorDesc.data_type has wire type 2, expected 0");
     CHECK(refusal<TensorDesc>("0805 1500000000") == "byte 2: TensorDesc.dims has wire type 5, expected 0");
     CHECK(refusal<TensorDesc>("0805 1203 010280") == "byte 7: TensorDesc.dims needs 1 bytes, 0 are left");
     CHECK(refusal<TensorDesc>("0805 1203 0102") == "byte 4: TensorDesc.dims needs 3 bytes, 2 are left");
     CHECK(refusal<TensorDesc>("0805 12ffffffffffffffff7f 01") == "byte 12: TensorDesc.dims needs 9223372036854775807 bytes, 1 are left");
-    CHECK(refusal<TensorDesc>("0805 13 14") == "byte 2: TensorDesc.dims is a group, which no descriptor has");
-    CHECK(refusal<TensorDesc>("0805 1b 1c") == "byte 2: TensorDesc.3 is a group, which no descriptor has");
-    CHECK(refusal<TensorDesc>("0805 1c") == "byte 2: TensorDesc.3 is a group, which no descriptor has");
-    CHECK(refusal<TensorDesc>("0805 1e") == "byte 2: TensorDesc.3 has wire type 6, which is none");
+    CHECK(refusal<TensorDesc>("0805 13 14") == "byte 2: TensorDesc.dims is a group, which descriptors never contain");
+    CHECK(refusal<TensorDesc>("0805 1b 1c") == "byte 2: TensorDesc.3 is a group, which descriptors never contain");
+    CHECK(refusal<TensorDesc>("0805 1c") == "byte 2: TensorDesc.3 is a group, which descriptors never contain");
+    CHECK(refusal<TensorDesc>("0805 1e") == "byte 2: TensorDesc.3 has wire type 6, which does not exist");
     CHECK(refusal<TensorDesc>("0805 1a05 61") == "byte 4: TensorDesc.3 needs 5 bytes, 1 are left");
     CHECK(refusal<TensorDesc>("0805 18ffffffffffffffffff02") == "byte 3: TensorDesc.3 has a number that does not fit 64 bits");
     CHECK(refusal<TensorDesc>("0805 10ffffffffffffffffff7f") == "byte 3: TensorDesc.dims has a number that does not fit 64 bits");
@@ -244,12 +244,12 @@ TEST_CASE("bytes that are no descriptor are refused, with the place and the fiel
     CHECK(refusal<VarDesc>("0a0178 1000 2802") == "byte 6: VarDesc.persistable is 2, neither 0 nor 1");
     CHECK(refusal<VarDesc>("0a0178 1000 1a020a00") == "byte 9: TensorDesc.data_type is missing");
     CHECK(refusal<VarDesc>("0a0178 1000 1a00") == "byte 7: LodTensorDesc.tensor is missing");
-    CHECK(refusal<VarDesc>("0a0178 1000 1a040a020805 1a040a020805") == "byte 11: VarDesc.lod_desc is there twice");
+    CHECK(refusal<VarDesc>("0a0178 1000 1a040a020805 1a040a020805") == "byte 11: VarDesc.lod_desc occurs twice");
     CHECK(refusal<TensorDesc>(from_hex("0805 10"), 1000) == "byte 1003: TensorDesc.dims needs 1 bytes, 0 are left");
 }
 
 TEST_CASE("values that are known to be wrong are refused", "[desc][bad_input]") {
-    CHECK(refusal<TensorDesc>("0807") == "byte 1: TensorDesc.data_type is 7, which is no element type; those of users have numbers from 1000 on");
+    CHECK(refusal<TensorDesc>("0807") == "byte 1: TensorDesc.data_type is 7, which is not an element type; user-defined types have numbers from 1000 on");
     CHECK(refusal<TensorDesc>("08e707").starts_with("byte 1: TensorDesc.data_type is 999, which is no"));
     CHECK(refusal<TensorDesc>("08e807") == "taken");
     CHECK(refusal<TensorDesc>("08ffffffffffffffffff01").starts_with("byte 1: TensorDesc.data_type is -1, which is no"));
@@ -258,21 +258,21 @@ TEST_CASE("values that are known to be wrong are refused", "[desc][bad_input]") 
     CHECK(refusal<LodTensorDesc>("0a020805 1010") == "taken");
     CHECK(refusal<LodTensorDesc>("0a020805 1011") == "byte 5: LodTensorDesc.lod_level is 17, which is not in [0, 17)");
     CHECK(refusal<LodTensorDesc>("0a020805 10ffffffffffffffffff01") == "byte 5: LodTensorDesc.lod_level is -1, which is not in [0, 17)");
-    CHECK(refusal<VarDesc>("0a0178 1004") == "byte 4: VarDesc.type is 4, which is no kind of variable");
+    CHECK(refusal<VarDesc>("0a0178 1004") == "byte 4: VarDesc.type is 4, which is not a kind of variable");
     CHECK(refusal<VarDesc>("0a0178 1003") == "taken");
-    CHECK(refusal<VarDesc>("0a0178 1001 1a040a020805") == "byte 0: VarDesc.lod_desc is there, but the variable is of type SELECTED_ROWS");
-    CHECK(refusal<VarDesc>("0a0178 1000 22020805") == "byte 0: VarDesc.selected_rows_desc is there, but the variable is of type LOD_TENSOR");
-    CHECK(refusal<VarDesc>("0a0178 1003 32040a020805") == "byte 0: VarDesc.tensor_array_desc is there, but the variable is of type STEP_SCOPES");
+    CHECK(refusal<VarDesc>("0a0178 1001 1a040a020805") == "byte 0: VarDesc.lod_desc is present, but the variable is of type SELECTED_ROWS");
+    CHECK(refusal<VarDesc>("0a0178 1000 22020805") == "byte 0: VarDesc.selected_rows_desc is present, but the variable is of type LOD_TENSOR");
+    CHECK(refusal<VarDesc>("0a0178 1003 32040a020805") == "byte 0: VarDesc.tensor_array_desc is present, but the variable is of type STEP_SCOPES");
     CHECK(refusal<OpDesc>("1a0178 2205 0a0161 1003") == "taken");
-    CHECK(refusal<OpDesc>("1a0178 2205 0a0161 1010") == "byte 9: Attr.type is 16, which is no type of attributes");
+    CHECK(refusal<OpDesc>("1a0178 2205 0a0161 1010") == "byte 9: Attr.type is 16, which is not an attribute type");
     CHECK(refusal<OpDesc>("1a0178 2205 0a0161 1000") == "byte 5: Attr.i is missing, and the type is INT");
-    CHECK(refusal<OpDesc>("1a0178 2209 0a0161 1003 1801 3001") == "byte 5: Attr.i is there, but the type is INTS");
-    CHECK(refusal<OpDesc>("1a0178 2209 0a0161 1000 1801 3001") == "byte 5: Attr.ints is there, but the type is INT");
+    CHECK(refusal<OpDesc>("1a0178 2209 0a0161 1003 1801 3001") == "byte 5: Attr.i is present, but the type is INTS");
+    CHECK(refusal<OpDesc>("1a0178 2209 0a0161 1000 1801 3001") == "byte 5: Attr.ints is present, but the type is INT");
 }
 
 TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]") {
     auto const var = [](std::string const& name) { return unencodable(VarDesc{.name = name}); };
-    CHECK(var("") == "byte 2: VarDesc.name is empty, and should be a name");
+    CHECK(var("") == "byte 2: VarDesc.name is empty, expected a name");
     CHECK(var(std::string(4096, 'x')) == "taken");
     CHECK(var(std::string(4097, 'x')) == "byte 3: VarDesc.name is a name of 4097 bytes, more than 4096");
     CHECK(var(std::string("a\0b", 3)) == "byte 2: VarDesc.name has the byte 0 at position 1");
@@ -287,12 +287,12 @@ TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]")
         CHECK(var("a" + bad) == "byte 2: VarDesc.name is not UTF-8 at position 1");
     }
     CHECK(refusal<VarDesc>("1000 0a0261c2 800100") == "byte 4: VarDesc.name is not UTF-8 at position 1");  // the next field begins as if it went on
-    CHECK(unencodable(OpDesc{.type = ""}) == "byte 2: OpDesc.type is empty, and should be a name");
-    CHECK(unencodable(OpDesc{.inputs = {{"", {}}}, .type = "x"}) == "byte 4: OpDesc::Var.parameter is empty, and should be a name");
+    CHECK(unencodable(OpDesc{.type = ""}) == "byte 2: OpDesc.type is empty, expected a name");
+    CHECK(unencodable(OpDesc{.inputs = {{"", {}}}, .type = "x"}) == "byte 4: OpDesc::Var.parameter is empty, expected a name");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {""}}}, .type = "x"}) == "taken");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {"\xFF"}}}, .type = "x"}) == "byte 7: OpDesc::Var.arguments is not UTF-8 at position 0");
-    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"", 1}}}) == "byte 7: Attr.name is empty, and should be a name");
-    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", VarName{}}}}) == "byte 13: Attr.var_name is empty, and should be a name");
+    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"", 1}}}) == "byte 7: Attr.name is empty, expected a name");
+    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", VarName{}}}}) == "byte 13: Attr.var_name is empty, expected a name");
     CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", std::string("a\0b", 3)}}}) == "taken");  // a text, not a name
     CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", "\xFF"}}}) == "byte 12: Attr.s is not UTF-8 at position 0");
 }
@@ -300,16 +300,16 @@ TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]")
 TEST_CASE("names that repeat are refused", "[desc][bad_input]") {
     auto program = descs::program();
     program.blocks[0].vars[1].name = "x";
-    CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].vars[1] is a second \"x\"");
-    CHECK(unencodable(program.blocks[0]) == "byte 0: BlockDesc.vars[1] is a second \"x\"");
+    CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].vars[1] repeats the name \"x\"");
+    CHECK(unencodable(program.blocks[0]) == "byte 0: BlockDesc.vars[1] repeats the name \"x\"");
     program.blocks[0].vars[1].name = "grad";  // which another block has: allowed
     CHECK(unencodable(program) == "taken");
-    CHECK(unencodable(OpDesc{.inputs = {{"X", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.inputs[1] is a second \"X\"");
-    CHECK(unencodable(OpDesc{.outputs = {{"X", {}}, {"Y", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.outputs[2] is a second \"X\"");
+    CHECK(unencodable(OpDesc{.inputs = {{"X", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.inputs[1] repeats the name \"X\"");
+    CHECK(unencodable(OpDesc{.outputs = {{"X", {}}, {"Y", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.outputs[2] repeats the name \"X\"");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {"a", "a"}}}, .outputs = {{"X", {"a"}}}, .type = "x"}) == "taken");
-    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", 1}, {"a", 2}}}) == "byte 0: OpDesc.attrs[1] is a second \"a\"");
+    CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", 1}, {"a", 2}}}) == "byte 0: OpDesc.attrs[1] repeats the name \"a\"");
     program.blocks[0].ops[0].attrs[1].name = "int";
-    CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].ops[0].attrs[1] is a second \"int\"");
+    CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].ops[0].attrs[1] repeats the name \"int\"");
 }
 
 TEST_CASE("F8 F9: blocks that hold themselves, come before what holds them or nest too deep are refused", "[desc][bad_input]") {
@@ -332,7 +332,7 @@ TEST_CASE("F8 F9: blocks that hold themselves, come before what holds them or ne
           "byte 0: ProgramDesc.blocks[1].ops[0].attrs.body is 1, which is not in [2, 3)");
     for (bool const by_operators : {false, true}) {
         CHECK(unencodable(nested(32, by_operators)) == "taken");
-        CHECK(unencodable(nested(33, by_operators)) == "byte 0: ProgramDesc.blocks[32] is in 32 others, expected fewer than 32");
+        CHECK(unencodable(nested(33, by_operators)) == "byte 0: ProgramDesc.blocks[32] is in 32 enclosing blocks, expected fewer than 32");
     }
 }
 

@@ -206,7 +206,7 @@ TEST_CASE("strides may be anything where they do not matter, and missing", "[dlp
 TEST_CASE("what is not as DLPack has it is refused and stays the caller's", "[dlpack]") {
     CHECK(refused([](Producer&) {}) == "none");
     CHECK(refused([](Producer& p) { p.managed.version = {1, 7}; }) == "none");
-    CHECK(refused([](Producer& p) { p.managed.version = {2, 0}; }) == "byte 0: the version of DLPack is 2.0, known is 1");
+    CHECK(refused([](Producer& p) { p.managed.version = {2, 0}; }) == "byte 0: the version of DLPack is 2.0, supported is 1");
     CHECK(refused([](Producer& p) { p.tensor().device = {2, 0}; }) == "the tensor's device is 2, expected 1, the CPU");
     CHECK(refused([](Producer& p) { p.tensor().dtype = {2, 64, 1}; }) == "the tensor's element type is float64, expected float32");
     CHECK(refused([](Producer& p) { p.tensor().dtype = {2, 32, 4}; }) == "the tensor's element type is float32, 4 lanes, expected float32");
@@ -222,11 +222,11 @@ TEST_CASE("what is not as DLPack has it is refused and stays the caller's", "[dl
     CHECK(refused([](Producer& p) { p.shape = {1LL << 32, 1LL << 32}; }) ==
           "dlpack shape is [4294967296, 4294967296], expected at most 2^63 - 1 bytes in all");
     CHECK(refused([](Producer& p) { p.tensor().data = nullptr; }) == "data is null, but the tensor has elements");
-    CHECK(refused([](Producer& p) { p.tensor().byte_offset = 2; }) == "data + byte_offset is not a multiple of 4, where a f32 can lie");
-    CHECK(refused([](Producer& p) { p.managed.flags = 1; }) == "the tensor may only be read: see copy_dlpack");
+    CHECK(refused([](Producer& p) { p.tensor().byte_offset = 2; }) == "data + byte_offset is not a multiple of 4, the alignment of f32");
+    CHECK(refused([](Producer& p) { p.managed.flags = 1; }) == "the tensor is read-only: use copy_dlpack");
     CHECK(refused([](Producer& p) { p.managed.flags = 2; }) == "none");  // a copy, made for us
-    CHECK(refused([](Producer& p) { p.strides = {1, 2}; }) == "strides[1] is 2, expected 1, as it is in C's order: see copy_dlpack");
-    CHECK(refused([](Producer& p) { p.strides = {4, 1}; }) == "strides[0] is 4, expected 3, as it is in C's order: see copy_dlpack");
+    CHECK(refused([](Producer& p) { p.strides = {1, 2}; }) == "strides[1] is 2, expected 1, as in row-major order: use copy_dlpack");
+    CHECK(refused([](Producer& p) { p.strides = {4, 1}; }) == "strides[0] is 4, expected 3, as in row-major order: use copy_dlpack");
     CHECK(refusal([] { from_dlpack<float>(static_cast<DLManagedTensor*>(nullptr)); }) == "from_dlpack: managed is null");
     CHECK(refusal([] { copy_dlpack<float>(static_cast<DLManagedTensor*>(nullptr)); }) == "copy_dlpack: managed is null");
 }

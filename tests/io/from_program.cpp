@@ -25,7 +25,7 @@
 #include <rowan/layer/sequence_expand.hpp>
 #include <rowan/layer/sequence_pool.hpp>
 #include <rowan/layer/split.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/while_loop.hpp>
 
 #include <unistd.h>
@@ -111,7 +111,7 @@ std::vector<std::function<Out()>> const nets{
         auto const doubled = layer::map_fn(rows, [](auto const& row) { return layer::scale(row, 2, 1); });
         auto const [i, y] = layer::while_loop(
             std::tuple(layer::full<std::int64_t>({1}, 0), layer::stack(doubled)),
-            [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::sum_rows(v), -1e9))); },
+            [](auto const& k, auto const& v) { return layer::logical_and(layer::less(k, 3), layer::any(layer::greater(layer::reduce_sum(v, {.axes = {0}}), -1e9))); },
             [](auto const& k, auto const& v) { return std::tuple(layer::scale(k, 1, 1), layer::sigmoid(layer::fc(v, {.output_size = 3}))); },
             {.max_iterations = 10});
         return y;
@@ -240,16 +240,16 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
     };
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").type = "sgd"; }) == "there is no operator \"sgd\" among the 41 of this registry");
     CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs.clear(); }) == "nothing");  // padding is optional
-    CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id is of another kind");
+    CHECK(refusal(program, [&](auto& p) { op(p, "lookup_table").attrs[0].value = 0.5; }) == "operator lookup_table: its attribute padding_id has another type");
     CHECK(refusal(program, [&](auto& p) { op(p, "fc").attrs.push_back({"x", true}); }) == "operator fc has an attribute that it does not know");
     CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs.erase(op(p, "rnn").attrs.begin()); }) == "operator rnn: its attribute block is missing");
     CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs[0].value = BlockIndex{0}; }) ==
-          "operator rnn: its block is missing, or another operator has it, too");
+          "operator rnn: its block is missing or belongs to another operator");
     CHECK(refusal(program, [&](auto& p) { op(p, "rnn").attrs[0].value = BlockIndex{7}; }) ==
-          "operator rnn: its block is missing, or another operator has it, too");
+          "operator rnn: its block is missing or belongs to another operator");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.pop_back(); }) == "the variable \"fc_0.out_0\" is not declared in its block");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars.back().lod_desc->tensor.dims[1] = 3; }) ==
-          "the variable \"fc_0.out_0\" is declared as another than its operator makes");
+          "the variable \"fc_0.out_0\" is declared with another type or shape than that of its operator's result");
     CHECK(refusal(program, [&](auto& p) { op(p, "fetch").inputs[0].arguments[0] = "nobody"; }) ==
           "the variable \"nobody\" is read before an operator writes it");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.pop_back(); }) == "the program has no operator of type fetch: it has no result");
@@ -258,13 +258,13 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].ops.insert(p.blocks[0].ops.begin(), p.blocks[0].ops[0]); }) ==
           "the scope has a variable \"words\" already");
     CHECK(refusal(program, [&](auto& p) { p.blocks[0].vars[0].lod_desc->tensor.data_type = 6; }) ==
-          "the inputs of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected kinds and element types for which the program was built");
+          "the input of operator lookup_table is LoDTensor<f64>, LoDTensor<i64>, expected types among the template arguments, such as dtypes<float>");
     CHECK(refusal(program, [&](auto& p) { p.blocks[1].ops.push_back(op(p, "fetch")); }) == "an inner block of the program has an operator of type fetch");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "fc").inputs[0], op(p, "fc").inputs[1]); }) != "nothing");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has other inputs or outputs");
-    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].parameter = "y"; }) == "operator fc has other inputs or outputs");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").inputs[0].parameter = "y"; }) == "operator fc has the wrong inputs or outputs");
+    CHECK(refusal(program, [&](auto& p) { op(p, "fc").outputs[0].parameter = "y"; }) == "operator fc has the wrong inputs or outputs");
     CHECK(refusal(program, [&](auto& p) { std::swap(op(p, "rnn").inputs[0].arguments[1], op(p, "rnn").inputs[0].arguments[2]); }) ==
-          "operator rnn has other inputs or outputs");
+          "operator rnn has the wrong inputs or outputs");
     CHECK(refusal(program, [&](auto& p) { p.blocks.clear(); }) == "the program has no block");
 }
 
@@ -361,13 +361,13 @@ TEST_CASE("a model's program and its values must belong together", "[io][bad]") 
     CHECK(said([](auto&, auto&) {}) == "nothing");
     CHECK(said([](auto& c, auto&) { c.program.reset(); }) == path + " has no program: build the net, and load its parameters");
     CHECK(said([](auto&, auto& v) { v.erase("table"); }) == path + " has no value for \"table\", a parameter of its program");
-    CHECK(said([](auto&, auto& v) { v["chair"] = Tensor<float>{1}; }) == path + " has a value \"chair\", which is no parameter of its program");
-    CHECK(said([](auto&, auto& v) { v["words"] = Tensor<float>{1}; }) == path + " has a value \"words\", which is no parameter of its program");
+    CHECK(said([](auto&, auto& v) { v["chair"] = Tensor<float>{1}; }) == path + " has a value \"chair\", which is not a parameter of its program");
+    CHECK(said([](auto&, auto& v) { v["words"] = Tensor<float>{1}; }) == path + " has a value \"words\", which is not a parameter of its program");
     CHECK(said([](auto&, auto& v) { v["table"] = Tensor<float>{{1}}; }) == "table.shape() is [1, 1], expected [9, 3]");
     CHECK(said([](auto& c, auto& v) {
               c.add("table", Tensor<double>::zeros({9, 3}));
               v.erase("table");
-          }) == path + ": table is f64, expected an element type for which the program was built");
+          }) == path + ": table is f64, expected a type among the template arguments, such as dtypes<float>");
     CHECK(said([](auto& c, auto&) { c.program->blocks[0].ops.back().inputs[0].arguments.push_back("words"); }) ==
           path + ": the result is 2 of LoDTensor<f32>, expected 1 of LoDTensor<f32>");
     save_delta(Checkpoint(), 1, path);

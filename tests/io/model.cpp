@@ -124,7 +124,7 @@ TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
         ScopeGuard const guard(plain);
         auto const fc = layer::fc(layer::data("x", {UNK, 4}), {.output_size = 2});
         CHECK_THROWS_AS(load_model(fc, file.path), GraphError);
-        CHECK_THROWS_WITH(load_model(fc, file.path), file.path + " has a parameter \"fc_1.b_0\", which this net has not: it is of another net");
+        CHECK_THROWS_WITH(load_model(fc, file.path), file.path + " has a parameter \"fc_1.b_0\", which this net does not have: the file belongs to another net");
     }
     for (std::size_t n = 0; n < bytes.size(); n += n < 200 ? 1 : 37) {
         file.write(bytes.substr(0, n));

@@ -92,8 +92,8 @@ TEST_CASE("versions 2 and 3 differ in the length of a length", "[npy]") {
         std::string const begin = std::string("\x93NUMPY") + version + std::string("\0t\0\0\0", 5);
         CHECK(from_npy<float>(file(dictionary, one_to_six, begin)) == three_by_two);
     }
-    CHECK(refusal(file(dictionary, one_to_six, {"\x93NUMPY\4\0v\0", 10})) == "byte 6: the version is 4.0, known are 1.0, 2.0 and 3.0");
-    CHECK(refusal(file(dictionary, one_to_six, {"\x93NUMPY\1\1v\0", 10})) == "byte 6: the version is 1.1, known are 1.0, 2.0 and 3.0");
+    CHECK(refusal(file(dictionary, one_to_six, {"\x93NUMPY\4\0v\0", 10})) == "byte 6: the version is 4.0, supported are 1.0, 2.0 and 3.0");
+    CHECK(refusal(file(dictionary, one_to_six, {"\x93NUMPY\1\1v\0", 10})) == "byte 6: the version is 1.1, supported are 1.0, 2.0 and 3.0");
     CHECK(refusal(hex("934e554d5059 0200 f0ffffff")) == "byte 8: the header's length is 4294967280, more than 10000");  // F13
     CHECK(refusal(hex("934e554d5059 0200 10270000")) == "byte 8: the header's length is 10000, but 0 bytes follow");
 }

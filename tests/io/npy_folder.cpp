@@ -58,7 +58,7 @@ TEST_CASE("a folder is written whole or not at all", "[npy]") {
         return refusal([&] { save_npy_folder(folder / "new", {{"ids", ids}, {name, table}}); });
     };
     CHECK(with("") == "the name \"\" is empty");
-    CHECK(with("a/b") == "the name \"a/b\" has a character that no file's name may have");
+    CHECK(with("a/b") == "the name \"a/b\" has a character that is not allowed in file names");
     CHECK(with({"a\0b", 3}) != "none");
     CHECK(with(std::string(201, 'a')).find("is longer than 200 bytes") != std::string::npos);
     CHECK(folder.files() == 2);

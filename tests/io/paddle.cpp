@@ -156,9 +156,9 @@ TEST_CASE("what Paddle's reader lets pass is refused", "[paddle]") {
     CHECK(refusal_of(level + "0200000000000000", six_rows, 6) == "lod[0][2] = 2 is less than the offset before it, 3");
     CHECK(refusal_of(level + "ffffffffffffffff", six_rows, 6) == "lod[0][2] = -1 is less than the offset before it, 3");
     CHECK(refusal_of("00000000 0100000000000000 0900000000000000 00", six_rows, 6) ==
-          "byte 12: the size of LoD level 0 is 9, which is no positive multiple of 8");  // F1
+          "byte 12: the size of LoD level 0 is 9, which is not a positive multiple of 8");  // F1
     CHECK(refusal_of("00000000 0100000000000000 0000000000000000", six_rows, 6) ==
-          "byte 12: the size of LoD level 0 is 0, which is no positive multiple of 8");
+          "byte 12: the size of LoD level 0 is 0, which is not a positive multiple of 8");
     CHECK(refusal_of_rows(rows_head) == "none");
     CHECK(refusal_of_rows("00000000 0200000000000000 0000000000000000 0400000000000000 0400000000000000 00000000") == "rows[1] = 4 is not in [0, 4)");
     CHECK(refusal_of_rows("00000000 0200000000000000 ffffffffffffffff 0300000000000000 0400000000000000 00000000") == "rows[0] = -1 is not in [0, 4)");
@@ -169,8 +169,8 @@ TEST_CASE("what Paddle's reader lets pass is refused", "[paddle]") {
 TEST_CASE("streams that break the format are refused, each by what is wrong", "[paddle]") {
     std::string const tensor = "00000000 06000000 080510031002";
     CHECK(refusal_of(no_lod, tensor, 6) == "none");
-    CHECK(refusal_of("01000000 0000000000000000", tensor, 6) == "byte 0: the LoD's version is 1, known is 0");
-    CHECK(refusal_of(no_lod, "01000000 06000000 080510031002", 6) == "byte 12: the tensor's version is 1, known is 0");
+    CHECK(refusal_of("01000000 0000000000000000", tensor, 6) == "byte 0: the LoD's version is 1, supported is 0");
+    CHECK(refusal_of(no_lod, "01000000 06000000 080510031002", 6) == "byte 12: the tensor's version is 1, supported is 0");
     CHECK(refusal_of("00000000 1100000000000000", tensor, 6) == "byte 4: the number of LoD levels is 17, more than 16");
     CHECK(refusal_of("00000000 ffffffffffffffff", tensor, 6) == "byte 4: the number of LoD levels is 18446744073709551615, more than 16");
     CHECK(refusal_of("00000000 0100000000000000 f8ffffffffffffff", tensor, 6) ==
@@ -196,7 +196,7 @@ TEST_CASE("streams that break the format are refused, each by what is wrong", "[
     CHECK(refusal<LoDTensor<bool>>(hex(no_lod + "00000000 04000000 08001002 0102")) ==
           "byte 25: the data has the truth value 2, which is neither 0 nor 1");
 
-    CHECK(refusal_of_rows("01000000 0000000000000000") == "byte 0: the version of SelectedRows is 1, known is 0");
+    CHECK(refusal_of_rows("01000000 0000000000000000") == "byte 0: the version of SelectedRows is 1, supported is 0");
     CHECK(refusal_of_rows("00000000 ffffffffffffffff") ==
           "byte 12: the rows are 18446744073709551615 numbers of 8 bytes, but 18 bytes are left");
     CHECK(refusal_of_rows("00000000 0000000000000000 ffffffffffffffff 00000000") == "byte 12: the height is -1, which is negative");
@@ -290,7 +290,7 @@ TEST_CASE("a file says what it holds, and gives out one stream of several", "[pa
     CHECK(describe_paddle(other)[0].tensor == TensorDesc{1, {3, 1}});
     test::write(other, std::span(golden_e).first(97));
     CHECK(damage::refusal([&] { describe_paddle(other); }) ==
-          "byte 0: the file holds no LoDTensors (byte 12: the size of LoD level 0 is 0, which is no positive multiple of 8) and no SelectedRows (byte 66: "
+          "byte 0: the file holds no LoDTensors (byte 12: the size of LoD level 0 is 0, which is not a positive multiple of 8) and no SelectedRows (byte 66: "
           "the data needs 32 bytes, 31 are left)");
     CHECK_THROWS_AS(describe_paddle("no/such/file"), rowan::IoError);
     for (Bytes const& golden : {golden_a, golden_c, golden_d, golden_e}) {

@@ -8,7 +8,7 @@
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/map_fn.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ TEST_CASE("an array without slots has the shape that it is declared with", "[arr
     auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
     Feeds const none{{"x", Tensor<double>::from_shape({0, 2})}};
     CHECK(run(y, none).value().shape() == Tensor<double>::shape_type{0, 2});
-    CHECK(run(layer::sum_rows(y), none).value() == run(layer::sum_rows(x), none).value());
+    CHECK(run(layer::reduce_sum(y, {.axes = {0}}), none).value() == run(layer::reduce_sum(x, {.axes = {0}}), none).value());
 }
 
 TEST_CASE("slots that are not there, or of another shape, are refused", "[array]") {

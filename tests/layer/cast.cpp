@@ -23,7 +23,7 @@ TEST_CASE("layer::cast changes the element type and keeps levels", "[layer]") {
     CHECK((test::run(as_float, {{"n", LoDTensor<std::int64_t>({1, -2}, Lod{{0, 2}})}}) == LoDTensor<float>({1, -2}, Lod{{0, 2}})));
     CHECK((test::run(layer::cast<std::int32_t>(x), {{"x", Tensor<float>{1.75f, -2.5f}}}).value() == Tensor<std::int32_t>{1, -2}));
     CHECK_THROWS_WITH(test::run(layer::cast<std::int32_t>(x), {{"x", Tensor<float>{1, std::numeric_limits<float>::quiet_NaN()}}}),
-                      "cast_i32(x): x[1] is nan, expected a number whose whole part i32 holds");
+                      "cast_i32(x): x[1] is nan, expected a number whose integer part i32 holds");
 }
 
 TEST_CASE("what is cast from integers trains what it meets", "[layer]") {

@@ -41,7 +41,7 @@ TEST_CASE("a bag refuses another number of weights", "[layer]") {
     test::DefaultScope scope;
     auto const ids = layer::data<std::int64_t>("ids", {UNK}, 1);
     auto const weight = layer::data("weight", {UNK, 1}), table = layer::embedding_table({.height = 3, .width = 2});
-    CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pooling::sum}), "weighted_bag: weight rank is 2, expected that of the other input");
+    CHECK_THROWS_WITH(layer::embedding_bag(ids, weight, table, {Pooling::sum}), "weighted_embedding_bag: weight rank is 2, expected the rank of the other input");
 }
 
 }  // namespace test_embedding

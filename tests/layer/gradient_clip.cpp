@@ -8,7 +8,7 @@
 #include <rowan/layer/embedding.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/matmul.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <array>
@@ -30,7 +30,7 @@ layer::Var<T> linear() {
     auto const table = layer::parameter<T>({3, 2}, {}, "table"), b = layer::parameter<T>({1, 2}, {}, "b");
     auto const ones = layer::full<T>({2, 1}, 1);
     auto const rows = layer::matmul(layer::embedding(ids, table), ones);
-    return layer::add(layer::sum_rows(rows), layer::sum_rows(layer::matmul(layer::scale(b, 3), ones)));
+    return layer::add(layer::reduce_sum(rows, {.axes = {0}}), layer::reduce_sum(layer::matmul(layer::scale(b, 3), ones), {.axes = {0}}));
 }
 
 Feeds const batch{{"ids", Tensor<std::int64_t>{2, 0, 2}}};
@@ -128,13 +128,13 @@ TEST_CASE("clipping refuses options and element types, and then no parameter cha
                       "clip_by_global_norm(lookup_table_grad_0.w@GRAD_0, scale_grad_0.x@GRAD_0): max_norm is -1, expected 0 or more");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::ClipByValue{.min = 1, .max = 2}),
-                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 within the interval, as rows that are not named stay 0");
+                      "clip(lookup_table_grad_0.w@GRAD_0): min is 1, expected 0 to be in [min, max], as absent rows stay 0");
     CHECK(unchanged());
     CHECK_THROWS_WITH(with(layer::GradientClip(layer::ClipByNorm{}, dtypes<double>{})),
-                      "the element type of the gradient of table is 5, expected one that gradients are clipped of");
+                      "the element type of the gradient of table is 5, expected an element type of the GradientClip");
     auto const mixed = layer::parameter<double>({1}, {}, "mixed");
     std::vector<ParameterGradient> both{{&scope.get("b"), &scope.get("b")}, {&*mixed, &*mixed}};
-    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of all, 5");
+    CHECK_THROWS_WITH(layer::GradientClip(layer::ClipByGlobalNorm{}).add(scope, both), "the element type of the gradient of mixed is 6, expected that of the other gradients, 5");
     layer::GradientClip(layer::ClipByNorm{}).add(scope, both);
     CHECK(both[1].gradient->spec() == tensor_spec<double>({1}));
 }

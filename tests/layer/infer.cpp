@@ -69,11 +69,11 @@ TEST_CASE("what a batch brings must be what was declared, and is checked before 
     refused<ShapeError>(net, net.with("words", Tensor<std::int64_t>{1, 2, 3}), "words.lod().levels() is 0, expected 1");
     refused<ShapeError>(net, net.with("words", LoDTensor<std::int64_t>({1, 2, 3}, Lod{{0, 2}, {0, 1, 3}})), "words.lod().levels() is 2, expected 1");
     refused<ShapeError>(net, net.with("label", LoDTensor<std::int32_t>({0, 2}, Lod{{0, 2}})), "label.lod().levels() is 1, expected 0");
-    refused<GraphError>(net, net.with("lable", Tensor<std::int32_t>{0, 2}), "the batch brings \"lable\", but there is no data variable of that name");
-    refused<GraphError>(net, net.with("fc_0.w_0", Tensor<float>{{1}}), "the batch brings \"fc_0.w_0\", but there is no data variable of that name");
+    refused<GraphError>(net, net.with("lable", Tensor<std::int32_t>{0, 2}), "the batch has a value for \"lable\", but there is no data variable of that name");
+    refused<GraphError>(net, net.with("fc_0.w_0", Tensor<float>{{1}}), "the batch has a value for \"fc_0.w_0\", but there is no data variable of that name");
     Feeds few = net.good;
     few.erase("label");
-    refused<GraphError>(net, few, "the batch does not bring the variable \"label\"");
+    refused<GraphError>(net, few, "the batch has no value for the variable \"label\"");
     static_cast<void>(infer(net.cost, net.good, net.parameters));
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("infer takes what only the cost needs, and does not look at it", "[lay
     CHECK(infer(net.scores, net.good, net.parameters) == want);
     CHECK(infer(net.scores, net.with("label", Tensor<float>{{1, 2}}), net.parameters) == want);
     CHECK_THROWS_WITH(infer(net.scores, net.with("lable", Tensor<std::int32_t>{0, 2}), net.parameters),
-                      "the batch brings \"lable\", but there is no data variable of that name");
+                      "the batch has a value for \"lable\", but there is no data variable of that name");
     Scope inner(net.scope);  // data of scopes around
     ScopeGuard const guard(inner);
     CHECK(infer(layer::scale(net.scores, 1), net.good, net.parameters) == want);

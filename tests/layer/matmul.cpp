@@ -39,7 +39,7 @@ TEST_CASE("layer::matmul refuses what cannot be multiplied", "[layer]") {
     CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");
     CHECK_THROWS_WITH(layer::matmul(x, z), "mul: y rank is 1, expected 2");
     CHECK_THROWS_WITH(layer::matmul(x, y, true, true),
-                      "transpose_y is 1, expected 0 where x is transposed: transpose the product of y and x instead");
+                      "transpose_y is 1, expected 0 if transpose_x is set: transpose the product of y and x instead");
 }
 
 }  // namespace test_matmul

@@ -115,7 +115,7 @@ TEST_CASE("memories are checked when the layer is made, and a layer that is refu
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{}, gru(2)), "layer::rnn: memory.size is 0, expected 1 or more");
     CHECK_THROWS_WITH(layer::rnn(x, -1, gru(2)), "layer::rnn: memory.size is -1, expected 1 or more");
-    CHECK_THROWS_WITH(layer::rnn(x, 2, gru(2), {.level = 1}), "layer::rnn: level is 1, expected a level of x, which has 1");
+    CHECK_THROWS_WITH(layer::rnn(x, 2, gru(2), {.level = 1}), "layer::rnn: level is 1, expected a level of x, whose number of levels is 1");
     CHECK_THROWS_AS(layer::rnn(layer::data<double>("flat", {UNK, 2}), 2, gru(2)), ShapeError);
     auto const ids = layer::data<std::int64_t>("ids", {UNK, 2});
     CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{.like = ids}, gru(2)), "layer::rnn: memory.like is LoDTensor<i64>, expected LoDTensor<f64>");

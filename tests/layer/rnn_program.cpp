@@ -113,18 +113,18 @@ TEST_CASE("a step that is no step is refused", "[rnn_program]") {
                       "layer::rnn: step_net depends neither on the step's input nor on a memory");
     auto const memory = layer::tensor();
     CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = layer::add(layer::add_to(memory, nullptr), layer::add_to(memory, nullptr))}),
-                      "layer::add_to: a memory of a step is added to twice");
+                      "layer::add_to is called twice for one memory");
     auto const flat = layer::data("flat", {UNK, 2});
     CHECK_THROWS_AS(layer::rnn({.input = flat, .step_net = layer::add_to(layer::tensor(), nullptr)}), ShapeError);
-    CHECK_THROWS_WITH(layer::fc(layer::tensor()), "layer::fc: output_size is 0, expected a number where the width of x is not known");
+    CHECK_THROWS_WITH(layer::fc(layer::tensor()), "layer::fc: output_size is 0, expected a size, as the width of x is unknown");
     auto const other = layer::tensor();
     CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = layer::add(other, layer::add_to(layer::tensor(), nullptr))}),
-                      "layer::rnn: step_net has a memory to which nothing is added");
+                      "layer::rnn: step_net reads a memory without layer::add_to");
     auto const used = layer::tensor();
     layer::rnn({.input = x, .step_net = layer::add_to(used, nullptr)});
     std::size_t const operators = scope.operators().size();
     auto const again = layer::add_to(used, nullptr);
-    CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = again}), "layer::add_to: the memory is that of another recurrent layer");
+    CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = again}), "layer::add_to: the memory belongs to another recurrent layer");
     CHECK(scope.operators().size() == operators + 1);  // that of add_to
     auto const never = layer::tensor();
     auto const net = Net<>::trace_and_build(*layer::fc(never, {.output_size = 1}));

@@ -126,7 +126,7 @@ TEST_CASE("what train and infer refuse is named", "[layer]") {
     auto const one = [](Feeds const& feeds) { return [feeds](std::int64_t) { return std::array{feeds}; }; };
     Tensor<float> const good{{1, 2}};
     float const inf = std::numeric_limits<float>::infinity();
-    CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch does not bring the variable \"x\"");
+    CHECK_THROWS_WITH(train(cost, one({{"y", good}})), "the batch has no value for the variable \"x\"");
     CHECK_THROWS_WITH(train(cost, one({{"x", Tensor<float>{{inf, 2}}}, {"y", good}})),
                       "the cost mse_0.out_0 is inf, expected a finite number");
     CHECK_THROWS_WITH(train(predict, one({{"x", good}, {"y", good}})), "fc_0.out_0.shape() is [1, 2], expected [1]");

@@ -118,8 +118,8 @@ std::vector<Bad> bad_batches() {
         all.push_back({what, std::move(feeds), type, {before, within}});
     };
     Feeds const& g = good[0];
-    add("no words", without(g, "words"), is<GraphError>, "the batch does not bring the variable \"words\"", nullptr);
-    add("no label", without(g, "label"), is<GraphError>, "the batch does not bring the variable \"label\"", nullptr);
+    add("no words", without(g, "words"), is<GraphError>, "the batch has no value for the variable \"words\"", nullptr);
+    add("no label", without(g, "label"), is<GraphError>, "the batch has no value for the variable \"label\"", nullptr);
     add("an id outside the table", with(g, "words", Words::from_nested({{1, 2, 6}, {}, {7}})), is<IndexError>,
         "lookup_table(table, words): ids[3] = 7 is not in [0, 7)",
         "): lookup_table(table, x): ids[3] = 7 is not in [0, 7)");
@@ -130,7 +130,7 @@ std::vector<Bad> bad_batches() {
         "the cost softmax_with_cross_entropy_0.out_0 is nan, expected a finite number", nullptr);
     add("an infinity", with(g, "numbers", Tensor<float>{{1, 2}, {inf, 4}, {5, 6}}), is<ValueError>, nullptr, nullptr);
     add("no rows", batch(Words(Tensor<std::int64_t>::from_shape({0}), Lod{{0}}), Tensor<float>::from_shape({0, 2}), Tensor<std::int64_t>::from_shape({0})),
-        is<ShapeError>, ".shape(0) is 0, expected at least 1: an empty batch teaches nothing", nullptr);
+        is<ShapeError>, ".shape(0) is 0, expected at least 1", nullptr);
     add("only empty sentences", with(g, "words", Words(Tensor<std::int64_t>::from_shape({0}), Lod{{0, 0, 0, 0}})), is<ShapeError>, nullptr, nullptr);
 
     add("words without levels", with(g, "words", Tensor<std::int64_t>{1, 2, 3}), any, nullptr, nullptr);

@@ -10,7 +10,7 @@
 #include <rowan/layer/fc.hpp>
 #include <rowan/layer/full.hpp>
 #include <rowan/layer/loss.hpp>
-#include <rowan/layer/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/train.hpp>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
     CHECK(run(i, {{"x", Tensor<double>{{1, 2}}}}).value() == Tensor<std::int64_t>{3});
 
     auto const doubled = layer::while_loop(
-        x, [](auto const& v) { return layer::any(layer::less(layer::sum_rows(v), 100)); },
+        x, [](auto const& v) { return layer::any(layer::less(layer::reduce_sum(v, {.axes = {0}}), 100)); },
         [](auto const& v) { return layer::scale(v, 2); });
     CHECK(doubled->spec().dims == Dims{UNK, 2});
     CHECK(run(doubled, {{"x", Tensor<double>{{30, 90}}}}).value() == Tensor<double>{{120, 360}});  // as many as the data ask for
@@ -70,7 +70,7 @@ TEST_CASE("states that do not fit and loops without end are refused", "[layer]")
     std::size_t const readers = x->readers().size();
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return layer::fc(v, {.output_size = 3}); }),
                       "layer::while_loop: state 0 after an iteration is 3, expected 2");
-    CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::sum_rows(v); }), ShapeError);
+    CHECK_THROWS_AS(layer::while_loop(x, always, [](auto const& v) { return layer::reduce_sum(v, {.axes = {0}}); }), ShapeError);
     CHECK(x->readers().size() == readers);
     CHECK(std::ranges::none_of(scope.operators(), [](auto const& op) { return op->kernel->name == "while_loop"; }));
     CHECK_THROWS_WITH(layer::while_loop(x, always, [](auto const& v) { return v; }, {.max_iterations = -1}),

@@ -74,7 +74,7 @@ TEST_CASE("add refuses shapes, kinds and element types that differ", "[op][bad]"
     CHECK(test::refusal<rowan::TypeError>([] { add_op::infer(tensor_spec<float>({2}), tensor_spec<double>({2})); }) ==
           "add: y dtype is 6, expected 5");
     CHECK(test::refusal<rowan::TypeError>([] { add_op::infer({rowan::VarType::TENSOR_ARRAY, 5, {}, 0}, tensor_spec<float>({})); }) ==
-          "add: x is of another kind, expected a tensor");
+          "add: x is another kind of variable, expected a tensor");
 }
 
 }  // namespace test_add

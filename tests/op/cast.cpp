@@ -63,14 +63,14 @@ TEST_CASE("cast refuses numbers that integers do not hold", "[op][bad]") {
     auto const text = [](Tensor<double> const& x) {
         return test::refusal<ValueError>([&](Cpu e) { rowan::cast<std::int32_t>(e, x); }, x);
     };
-    CHECK(text({1, 2147483648.0, 1e9}) == "x[1] is 2147483648, expected a number whose whole part i32 holds");
-    CHECK(text({1, 2, -inf}) == "x[2] is -inf, expected a number whose whole part i32 holds");
-    CHECK(text({std::nan("")}) == "x[0] is nan, expected a number whose whole part i32 holds");
+    CHECK(text({1, 2147483648.0, 1e9}) == "x[1] is 2147483648, expected a number whose integer part i32 holds");
+    CHECK(text({1, 2, -inf}) == "x[2] is -inf, expected a number whose integer part i32 holds");
+    CHECK(text({std::nan("")}) == "x[0] is nan, expected a number whose integer part i32 holds");
     auto large = Tensor<double>::zeros({rowan::detail::serial_below + 77});
     large(200'000) = large(250'000) = 1e10;
-    CHECK(text(large) == "x[200000] is 1e+10, expected a number whose whole part i32 holds");
+    CHECK(text(large) == "x[200000] is 1e+10, expected a number whose integer part i32 holds");
     CHECK(test::refusal<ValueError>([](Cpu e) { rowan::cast<std::int64_t>(e, Tensor<float>{0x1p63F}); }) ==
-          "x[0] is 9223372036854775808, expected a number whose whole part i64 holds");
+          "x[0] is 9223372036854775808, expected a number whose integer part i64 holds");
     Tensor<float> const x{1, 2};
     Tensor<double> const g{{1, 2}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { cast_grad_op::run(e, x, g); }, x, g) == "out_grad.shape() is [1, 2], expected [2]");

@@ -40,7 +40,7 @@ TEST_CASE("bad bounds of clip are refused", "[op]") {
     CHECK(text(x, 2, 1) == "max is 1, expected a number not less than min");
     CHECK(text(x, 2, NAN) == "max is nan, expected a finite number");
     CHECK(text(x, -INFINITY, 1) == "min is -inf, expected a finite number");
-    CHECK(text(g, 0.5, 1) == "min is 0.5, expected 0 within the interval, as rows that are not named stay 0");
+    CHECK(text(g, 0.5, 1) == "min is 0.5, expected 0 to be in [min, max], as absent rows stay 0");
 }
 
 }  // namespace test_clip

@@ -68,7 +68,7 @@ TEST_CASE("scale refuses fractions of integers, and a bias of SelectedRows", "[o
           "bias is 0.25, expected a whole number, as the elements are integers");
     CHECK(test::refusal<ValueError>([&](Cpu e) { scale_op::run(e, whole, {0.5, 0}); }, whole) ==
           "factor is 0.5, expected a whole number, as the elements are integers");
-    std::string const bias = "bias is 1, expected 0 for a SelectedRows: it would reach the rows that are absent";
+    std::string const bias = "bias is 1, expected 0 for a SelectedRows, whose absent rows stay 0";
     CHECK(test::refusal<ValueError>([&](Cpu e) { scale_op::run(e, g, {2, 1}); }, g) == bias);
     CHECK(test::refusal<ValueError>([] { scale_op::infer(selected_rows_spec<float>({2, 2}), {2, 1}); }) == bias);
 }

@@ -67,7 +67,7 @@ with Fresh():
 
     def give(value):
         v.value = value
-    refused(ValueError, "v.strides is (4, 8), expected those of C's order", give, floats(3, 2).T)
+    refused(ValueError, "v.strides is (4, 8), expected those of row-major order", give, floats(3, 2).T)
     refused(ValueError, "v.strides is (8,), expected", give, floats(6)[::2])
     refused(TypeError, "v is an array of float16, expected a NumPy array of float32", give, numpy.ones(3, "f2"))
     refused(TypeError, "v is an array of >f4", give, numpy.ones(3, ">f4"))
@@ -131,7 +131,7 @@ with Fresh():
     refused(TypeError, "sections[1] is <class 'float'>, expected a list of", layer.apply, "split", x, sections=(1, 2.0), axis=1)
     refused(TypeError, "pool is <class 'int'>, expected <class 'rowan_cpp.Pooling'>", layer.sequence_pool, x, pool=3)
     refused(TypeError, "output_size is <class 'float'>, expected a whole number", layer.fc, x, 4.0)
-    refused(TypeError, "the inputs of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
+    refused(TypeError, "the input of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
     refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
     refused(ValueError, "output_size is -1, expected 0 or more", layer.fc, x, -1)
     refused(ValueError, "output_size is None, expected a number", layer.fc, layer.data("wide"))
@@ -172,6 +172,10 @@ with Fresh():
         assert (pooled.value == [[2, 2, 2], [3, 5, 7]]).all()
     for sections in (1, 2), [1, 2], numpy.array([1, 2]):
         assert layer.apply("split", x, sections=sections, axis=numpy.uint8(1)).shape == (UNK, 1)
+    for axes in (-1,), [1], numpy.array([1]):
+        assert layer.reduce_sum(x, axes).shape == (UNK,)
+    assert layer.reduce_sum(x, [0], keep_dims=True).shape == (1, 3)
+    refused(TypeError, "keep_dims is <class 'int'>, expected a bool", layer.reduce_sum, x, keep_dims=1)
 
     # A guard may be entered again while it is.
     guard, outer = cpp.ScopeGuard(inner), cpp.default_scope()
@@ -284,8 +288,8 @@ with Fresh():
     refused(TypeError, "the batch is <class 'list'>, expected a dict", train, [1])
     refused(TypeError, "object is not iterable", rowan.train, cost, lambda epoch: 3)
     first = train(whole)
-    refused(RuntimeError, 'the batch does not bring the variable "y"', train, {"x": whole["x"]})
-    refused(RuntimeError, 'the batch brings "z", but there is no data variable of that name', train, {**whole, "z": x})
+    refused(RuntimeError, 'the batch has no value for the variable "y"', train, {"x": whole["x"]})
+    refused(RuntimeError, 'the batch has a value for "z", but there is no data variable of that name', train, {**whole, "z": x})
     refused(ValueError, "x.shape() is [16, 2], expected [UNK, 3]", train, whole, {**whole, "x": floats(16, 2)})
     refused(TypeError, "x is LoDTensor<f64>, expected LoDTensor<f32>", train, {**whole, "x": whole["x"].astype("f8")})
     refused(ValueError, "x.strides", train, whole, {**whole, "x": x[:32:2]})

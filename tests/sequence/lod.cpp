@@ -136,10 +136,10 @@ TEST_CASE("L8: sixteen levels are taken, more are refused", "[lod][bad_input]") 
 }
 
 TEST_CASE("L10: negative lengths are refused", "[lod][bad_input]") {
-    refused_lengths({{-1, -2}}, 0, 0, -1, "is negative, and should be a length");
-    refused_lengths({{2, 1}, {3, 2, -4}}, 1, 2, -4, "is negative, and should be a length");
+    refused_lengths({{-1, -2}}, 0, 0, -1, "is negative, expected a length");
+    refused_lengths({{2, 1}, {3, 2, -4}}, 1, 2, -4, "is negative, expected a length");
     refused_lengths({{std::numeric_limits<std::int64_t>::min()}}, 0, 0, std::numeric_limits<std::int64_t>::min(),
-                    "is negative, and should be a length");
+                    "is negative, expected a length");
 }
 
 TEST_CASE("L14: every offset is checked, not only the ends", "[lod][bad_input]") {
@@ -220,9 +220,9 @@ TEST_CASE("a Lod from the sequence of every row", "[lod]") {
     CHECK(Lod::from_row_ids(Tensor<std::int32_t>{1, 1, 1}, 2) == Lod{{0, 0, 3}});
     CHECK(Lod::from_row_ids({}, 2) == Lod{{0, 0, 0}});
     CHECK(Lod::from_row_ids({}, 0) == Lod{{0}});
-    CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 1, 0}, 2); }) == "row_ids[2] = 0 descends: rows of one sequence lie together");
+    CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 1, 0}, 2); }) == "row_ids[2] = 0 is less than the id before it: ids must ascend");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 1, 2, 1, 0}, 3); }) ==
-          "row_ids[3] = 1 descends: rows of one sequence lie together");
+          "row_ids[3] = 1 is less than the id before it: ids must ascend");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({0, 4}, 4); }) == "row_ids[1] = 4 is not in [0, 4)");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({-1, 0}, 4); }) == "row_ids[0] = -1 is not in [0, 4)");
     CHECK(refusal<IndexError>([] { Lod::from_row_ids({0}, 0); }) == "row_ids[0] = 0 is not in [0, 0)");

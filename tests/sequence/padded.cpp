@@ -173,7 +173,7 @@ TEST_CASE("what does not fit is refused", "[padded][bad]") {
     Tensor<float> const cube = Tensor<float>::zeros({1, 1, 2});
     CHECK(refusal<ShapeError>([&](Cpu e) { from_padded(e, cube, Lod{{0, 2}, {0, 1, 1}}); }, cube) ==
           "padded.shape(1) is 1, expected at least 2, the length of sequence 0 of level 0");
-    CHECK(refusal<LodError>([&](Cpu e) { from_padded(e, padded, {1, -1}); }, padded) == "lod[0][1] = -1 is negative, and should be a length");
+    CHECK(refusal<LodError>([&](Cpu e) { from_padded(e, padded, {1, -1}); }, padded) == "lod[0][1] = -1 is negative, expected a length");
     LoDTensor<float> changed({1, 2}, Lod{{0, 2}});
     changed.value() = Tensor<float>{42};
     CHECK(refusal<LodError>([&](Cpu e) { to_padded(e, changed); }, changed) == "lod[0][1] = 2 is not 1, the number of rows");

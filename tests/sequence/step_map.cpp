@@ -153,8 +153,8 @@ TEST_CASE("an order names every sequence once", "[step_map][bad_input]") {
     CHECK(refusal<ShapeError>(refuse({})) == "order.size() is 0, expected 4, the number of sequences");
     CHECK(refusal<IndexError>(refuse({0, 1, 2, 4})) == "order[3] = 4 is not in [0, 4)");
     CHECK(refusal<IndexError>(refuse({0, -1, 2, 9})) == "order[1] = -1 is not in [0, 4)");
-    CHECK(refusal<IndexError>(refuse({2, 1, 3, 1})) == "order[3] = 1 stands there already");
-    CHECK(refusal<IndexError>(refuse({0, 0, 0, 0})) == "order[1] = 0 stands there already");
+    CHECK(refusal<IndexError>(refuse({2, 1, 3, 1})) == "order[3] = 1 is a repeated value");
+    CHECK(refusal<IndexError>(refuse({0, 0, 0, 0})) == "order[1] = 0 is a repeated value");
     CHECK_NOTHROW(refuse({2, 1, 3, 0})(Cpu{}));
 }
 

@@ -412,8 +412,8 @@ TEST_CASE("split is undone by concat, and is its adjoint", "[tensor_array][adjoi
 TEST_CASE("L10: lengths of parts are lengths and add up to the rows", "[tensor_array][bad_input]") {
     auto const x = counted({5, 2});
     auto const refuse = [&](rowan::Ids<> lengths) { return refusal<LodError>([&] { TensorArray<float>::split(x, lengths); }, x); };
-    CHECK(refuse({-1, -2}) == "lod[0][0] = -1 is negative, and should be a length");
-    CHECK(refuse({7, -2}) == "lod[0][1] = -2 is negative, and should be a length");
+    CHECK(refuse({-1, -2}) == "lod[0][0] = -1 is negative, expected a length");
+    CHECK(refuse({7, -2}) == "lod[0][1] = -2 is negative, expected a length");
     CHECK(refuse({2, 2}) == "lod[0][2] = 4 is not 5, the number of rows");
     CHECK(refuse({5, 1}) == "lod[0][2] = 6 is not 5, the number of rows");
     CHECK(refuse({}) == "lod[0][0] = 0 is not 5, the number of rows");
@@ -544,9 +544,9 @@ TEST_CASE("a bad scatter changes nothing", "[tensor_array][bad_input]") {
     auto array = TensorArray<float>::unstack({{1, 2}, {3, 4}});
     Tensor<float> const two{{5, 6}, {7, 8}};
     auto const refuse = [&](rowan::Ids<> indices) { return refusal<IndexError>([&] { array.scatter(indices, two); }, array, two); };
-    CHECK(refuse({1, 1}) == "indices[1] = 1 stands there already");
+    CHECK(refuse({1, 1}) == "indices[1] = 1 is a repeated value");
     auto const four = counted({5, 2});
-    CHECK(refusal<IndexError>([&] { array.scatter({8, 3, 8, 0, 3}, four); }, array) == "indices[2] = 8 stands there already");
+    CHECK(refusal<IndexError>([&] { array.scatter({8, 3, 8, 0, 3}, four); }, array) == "indices[2] = 8 is a repeated value");
     CHECK(refuse({0, -1}).starts_with("indices[1] = -1 is not in [0, "));
     CHECK(refuse({0, std::numeric_limits<std::int64_t>::max()}).starts_with("indices[1] = 9223372036854775807 is not in [0, "));
     CHECK(refusal<ShapeError>([&] { array.scatter({0}, two); }, array) == "value.shape(0) is 2, expected 1");

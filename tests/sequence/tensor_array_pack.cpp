@@ -201,7 +201,7 @@ TEST_CASE("L16: a map of another batch is refused", "[pack][bad_input]") {
     CHECK(refuse({}) == "steps is 3, expected 0, the map's");
     CHECK(refusal<ShapeError>([&](Cpu exec) { steps.pack(exec, 0, StepMap<>()); }, steps) == "steps is 3, expected 0, the map's");
     // The same number of sequences in each step, but other sequences.
-    std::string const other = "map is that of other sequences or of another order, expected the one that the steps were cut by";
+    std::string const other = "map is made from other sequences or in another order, expected the map of the unpack that made the steps";
     CHECK(refuse({1, 2, 3}) == other);
     CHECK(refuse({3, 2, 1}) == other);
     CHECK(refuse({3, 1, 2, 0}) == other);
@@ -210,7 +210,7 @@ TEST_CASE("L16: a map of another batch is refused", "[pack][bad_input]") {
 }
 
 TEST_CASE("L16: a map of another order, or of other levels above, is refused", "[pack][bad_input]") {
-    std::string const other = "map is that of other sequences or of another order, expected the one that the steps were cut by";
+    std::string const other = "map is made from other sequences or in another order, expected the map of the unpack that made the steps";
     auto const lod = Lod::from_lengths({{2, 1}, {2, 1, 2}, {1, 0, 2, 1, 1}});
     auto const x = batch(lod);
     for (std::size_t level = 0; level < 3; ++level) {

@@ -25,7 +25,7 @@ static_assert(loss[0] == tensor_spec<float>({1}) && loss[1] == scores);
 
 constexpr VarSpec scores_grad = rowan::softmax_with_cross_entropy_grad_op::infer(loss[1], label, loss[0], {});
 static_assert(scores_grad == scores);
-static_assert(rowan::mul_tn_op::infer(pooled, scores_grad) == w && rowan::sum_rows_op::infer(scores_grad) == b);
+static_assert(rowan::mul_tn_op::infer(pooled, scores_grad) == w && rowan::bias_grad_op::infer(scores_grad) == b);
 constexpr VarSpec pooled_grad = rowan::tanh_grad_op::infer(pooled, rowan::mul_nt_op::infer(scores_grad, w));
 static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);

@@ -53,6 +53,11 @@ def softmax_with_cross_entropy(x, label):
     return apply("softmax_with_cross_entropy", x, label, reduction=Reduction.mean)
 
 
+def reduce_sum(x, axes=(), keep_dims=False):
+    """The sums of the elements along these axes, by default along all of them."""
+    return apply("reduce_sum", x, axes=axes, keep_dims=keep_dims)
+
+
 def embedding(ids, height, width, padding_id=None):
     """A row of a table for each id. The table's gradient is row-sparse."""
     table = parameter([height, width], init=(-0.1, 0.1))

@@ -51,7 +51,7 @@ consteval bool is_element() {
         static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
         static_assert(
             requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
-            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: the name of T in messages and nets");
         static_assert(
             requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
@@ -69,7 +69,7 @@ consteval bool is_element() {
                 requires(sum const& x) {
                     { traits::narrow(x) } -> std::same_as<T>;
                 },
-                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds to T");
             static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
                           "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
             static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");

@@ -26,7 +26,7 @@ public:
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
 
-    /// A value that is invalid for another reason: `order[2] = 1 stands there already`. bound() returns `value`.
+    /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument

@@ -150,7 +150,8 @@ ROWAN_HD_INLINE V square_root(V const& x) {
     using std::sqrt;
     using xsimd::sqrt;
     static_assert(
-        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+        requires { V(sqrt(x)); },
+        "rowan: this function needs sqrt(dtype<T>::sum): declare it in the namespace of that type");
     return sqrt(x);
 }
 

@@ -12,7 +12,8 @@ template <class S>
 ROWAN_HD_INLINE S exp_of(S const& x) {
     using std::exp;
     static_assert(
-        requires { S(exp(x)); }, "rowan: this function needs exp(dtype<T>::sum): declare it beside that type");
+        requires { S(exp(x)); },
+        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
     return S(exp(x));
 }
 
@@ -21,7 +22,8 @@ template <class S>
 ROWAN_HD_INLINE S log_of(S const& x) {
     using std::log;
     static_assert(
-        requires { S(log(x)); }, "rowan: this function needs log(dtype<T>::sum): declare it beside that type");
+        requires { S(log(x)); },
+        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
 }
 
@@ -30,7 +32,8 @@ template <class S>
 ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
     using std::pow;
     static_assert(
-        requires { S(pow(x, y)); }, "rowan: this function needs pow(dtype<T>::sum): declare it beside that type");
+        requires { S(pow(x, y)); },
+        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
     return S(pow(x, y));
 }
 

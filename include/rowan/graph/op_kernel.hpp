@@ -103,7 +103,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor a rule makes");
+                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -223,7 +223,7 @@ private:
             return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: as many element types as the operator has inputs");
+                          "rowan::kernel_of: give one element type for each input of the operator");
             return &detail::run_fixed<Op, D, T...>;
         }
     }
@@ -247,7 +247,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .outputs = Op::outputs::names,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
-    .row_output = [](AttributesRef, std::size_t) { return !sums_rows_of<Op>; },
+    .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),

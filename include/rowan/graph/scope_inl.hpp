@@ -79,7 +79,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
 
 ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
     if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is written by another operator, too"));
+        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;

@@ -183,7 +183,7 @@ ROWAN_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+                            dtype_text(block.gradient_dtype) + ", as for the first state that is not an integer");
     }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));

@@ -111,7 +111,7 @@ struct message_rules<Attr> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 1 || tag == 17 || tag == 18) v.name();
         if (tag == 2 && (v.number < 0 || v.number >= std::int64_t{attribute_types.size()})) {
-            v.refuse("is " + std::to_string(v.number) + ", which is no type of attributes");
+            v.refuse("is " + std::to_string(v.number) + ", which is not an attribute type");
         }
     }
     /// Checks that the field of the type is present, unless it is a list, and that no field of another type is.
@@ -127,7 +127,7 @@ inline void message_rules<Attr>::all(WireSeen const& seen) {
         WireField const& field = message<Attr>::fields[k + 2];
         if (k != type && seen.count[k + 2] != 0) {
             seen.refuse(std::string(field.name),
-                        std::string("is there, but the type is ").append(attribute_types[type]));
+                        std::string("is present, but the type is ").append(attribute_types[type]));
         }
         if (k == type && !field.repeated && seen.count[k + 2] == 0) {
             seen.refuse(std::string(field.name),

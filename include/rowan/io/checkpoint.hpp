@@ -62,7 +62,7 @@ public:
     template <class V = CheckpointEntry>
     V get(std::string const& name) const {
         static_assert(checkpointed<V>,
-                      "rowan::Checkpoint::get: gives a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
+                      "rowan::Checkpoint::get<V>: V must be a Tensor, LoDTensor, SelectedRows or CheckpointEntry");
         auto const at = entries_.find(name);
         if (at == entries_.end()) throw GraphError("the checkpoint has no variable \"" + name + "\"");
         CheckpointEntry const& e = at->second;

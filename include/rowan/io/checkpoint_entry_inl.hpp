@@ -29,7 +29,7 @@ ROWAN_FUNCTION void CheckpointEntry::check_elements(detail::CheckpointRecord con
     auto const bad = std::ranges::find_if(some, [](std::byte b) { return b > std::byte{1}; });
     if (bad == some.end()) return;
     throw FormatError(offset + static_cast<std::uint64_t>(bad - some.begin()), record.desc.name,
-                      "has an element " + std::to_string(std::to_integer<int>(*bad)) + ", which is no bool");
+                      "has an element " + std::to_string(std::to_integer<int>(*bad)) + ", which is neither 0 nor 1");
 }
 
 }  // namespace rowan::inline v0

@@ -113,7 +113,7 @@ private:
     template <class V, class Read>
     V get(std::string_view name, Read const& read) const {
         static_assert(checkpointed<V>,
-                      "rowan::CheckpointFile: gives a Tensor, a LoDTensor, a SelectedRows or a CheckpointEntry");
+                      "rowan::CheckpointFile::get<V>: V must be a Tensor, LoDTensor, SelectedRows or CheckpointEntry");
         Record const r = record(name);
         detail::checkpoint_value<V>::expect(r.desc, r.type_name, r.element_size);
         return detail::checkpoint_value<V>::value(read(*state_, r));

@@ -46,7 +46,7 @@ template <class V>
 V load_paddle(std::string const& path, PaddleStream const& stream) {
     detail::InputFile const file(path);
     if (stream.offset > file.size() || stream.bytes > file.size() - stream.offset)
-        throw FormatError(stream.offset, "the stream", "is not there any more");
+        throw FormatError(stream.offset, "the stream", "no longer exists");
     detail::FileReader in(file, stream.offset, stream.offset + stream.bytes);
     V value;
     detail::read_paddle(in, value);

@@ -46,7 +46,7 @@ ROWAN_FUNCTION PaddleStream describe_paddle_stream(FileReader& in, bool selected
     stream.tensor = read_paddle_desc(in);
     if (stream.tensor.data_type >= 1000)
         throw FormatError(at, "the descriptor's data_type",
-                          "is " + std::to_string(stream.tensor.data_type) + ", which Paddle has not");
+                          "is " + std::to_string(stream.tensor.data_type) + ", which Paddle does not have");
     auto const& dims = stream.tensor.dims;
     if (selected_rows) check_paddle_rows(at, stream.tensor, stream.rows.size());
     check_paddle_lod(at, stream.tensor, stream.lod);

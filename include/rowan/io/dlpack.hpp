@@ -118,7 +118,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
         if (m.version.major != 1) {
             throw FormatError(
                 0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
         }
     }
     auto const& t = m.dl_tensor;
@@ -148,8 +148,8 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
-                    std::string(dtype<T>::name) + " can lie");
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
+                    std::string(dtype<T>::name));
     return reinterpret_cast<T*>(data);
 }
 
@@ -218,7 +218,7 @@ Tensor<T> from_dlpack(M* managed) {
     if (managed == nullptr) throw Error("from_dlpack: managed is null");
     auto const shape = detail::checked_dlpack<T>(*managed);
     if constexpr (dlpack::versioned<M>) {
-        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor is read-only: use copy_dlpack");
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;
@@ -226,7 +226,7 @@ Tensor<T> from_dlpack(M* managed) {
     for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
             throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
         }
         compact *= static_cast<std::int64_t>(shape[i]);
     }

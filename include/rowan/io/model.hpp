@@ -75,7 +75,7 @@ Value load_value(CheckpointFile const& file, std::string const& name, LoadOption
     (..., attempt(std::type_identity<T>{}));
     if (value.empty()) {
         std::string const kind = desc.lod_desc ? dtype_text(desc.lod_desc->tensor.data_type) : "row-sparse";
-        throw TypeError(file.path() + ": " + name, kind, "an element type for which the program was built");
+        throw TypeError(file.path() + ": " + name, kind, "a type among the template arguments, such as dtypes<float>");
     }
     return value;
 }
@@ -130,12 +130,13 @@ Parameters load_model(layer::Var<T, Device> const& predict, std::string const& p
     for (std::string const& name : file.names()) {
         if (!expected.contains(name))
             detail::of_another_net(file, " has a parameter \"", name,
-                                   "\", which this net has not: it is of another net");
+                                   "\", which this net does not have: the file belongs to another net");
     }
     Parameters parameters;
     for (auto const& [name, v] : expected) {
-        if (!file.has(name)) detail::of_another_net(file, " has no parameter \"", name, "\": it is of another net");
-        if (!v->initialize) throw GraphError(name + " is a parameter without a first value: its type is not known");
+        if (!file.has(name))
+            detail::of_another_net(file, " has no parameter \"", name, "\": the file belongs to another net");
+        if (!v->initialize) throw GraphError(name + " is a parameter without an initial value: its type is not known");
         Value value;
         v->initialize(value, std::nullopt);
         auto const e = value.elements();
@@ -178,7 +179,7 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
         for (std::string const& name : file.names()) {
             Variable* const v = scope->find(name);
             if (v == nullptr || v->role() != Role::parameter)
-                detail::of_another_net(file, " has a value \"", name, "\", which is no parameter of its program");
+                detail::of_another_net(file, " has a value \"", name, "\", which is not a parameter of its program");
             parameters.set(name, detail::load_value<Device, T, More...>(file, name, options));
             detail::check_fits(*v, parameters.find(name));
         }

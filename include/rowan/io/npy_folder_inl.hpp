@@ -21,7 +21,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
     if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that no file's name may have");
+        refuse("has a character that is not allowed in file names");
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {

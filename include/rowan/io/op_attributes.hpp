@@ -86,7 +86,7 @@ std::vector<Attribute> describe_attributes([[maybe_unused]] A const& attributes)
         std::apply([&](auto const&... field) { (add(field), ...); }, A::fields);
     } else {
         static_assert(std::is_empty_v<A>,
-                      "rowan: attributes that a file is to hold list their members: see rowan::field");
+                      "rowan: attributes that are saved in files must list their members: see rowan::field");
     }
     return list;
 }
@@ -102,7 +102,7 @@ V const& get_attribute(OpDesc const& op, std::string_view name) {
     Attribute const* const a = find_attribute(op.attrs, name);
     if (a == nullptr) bad_attribute(op, name, "is missing");
     V const* const value = std::get_if<V>(&a->value);
-    if (value == nullptr) bad_attribute(op, name, "is of another kind");
+    if (value == nullptr) bad_attribute(op, name, "has another type");
     return *value;
 }
 
@@ -116,7 +116,7 @@ M read_attribute(OpDesc const& op, std::string_view name) {
     } else {
         if constexpr (std::is_enum_v<M>) {
             if (enumerators<M> != 0 && (value < 0 || value >= enumerators<M>))
-                bad_attribute(op, name, "is no value of its enumeration");
+                bad_attribute(op, name, "is not a value of its enumeration");
         }
         if constexpr (std::is_integral_v<M> && !std::is_same_v<M, bool>) {
             if (!std::in_range<M>(value)) bad_attribute(op, name, "is out of range");

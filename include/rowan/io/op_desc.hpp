@@ -47,7 +47,8 @@ void check_names(std::vector<T> const& list, std::string T::*name, std::uint64_t
     std::set<std::string_view> seen;
     for (std::size_t i = 0; i < list.size(); ++i) {
         if (!seen.insert(list[i].*name).second)
-            throw FormatError(offset, path + "[" + std::to_string(i) + "]", "is a second \"" + list[i].*name + "\"");
+            throw FormatError(offset, path + "[" + std::to_string(i) + "]",
+                              "repeats the name \"" + list[i].*name + "\"");
     }
 }
 

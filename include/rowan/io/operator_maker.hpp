@@ -23,6 +23,13 @@ namespace rowan::inline v0::detail {
 template <class Op, class D, class... T>
 inline constexpr bool has_kernel = level_mask<Op, D, LoDTensor<T, D>...>() != no_mask;
 
+/// An operator of a file of an earlier version, as this version writes it: sum_rows is reduce_sum along axis 0.
+inline OpDesc renamed(OpDesc op) {
+    op.type = "reduce_sum";
+    op.attrs.insert(op.attrs.end(), {{"axes", std::vector<std::int64_t>{0}}, {"keep_dims", false}});
+    return op;
+}
+
 /// Makes operators of `Ops` for the element types T... with ids of int64 or int32, and for int64, int32 and bool where
 /// an operator takes integers or truth values.
 template <class Ops, class Device, class... T>
@@ -35,6 +42,8 @@ public:
     /// errors   GraphError if it is not in Ops or its attributes do not fit; TypeError if it has no kernel for these
     ///          inputs
     static Operator& make(OpDesc const& op, Variables const& inputs) {
+        if (op.type == "sum_rows" && std::ranges::find(Ops::names, op.type) == Ops::names.end())
+            return make(renamed(op), inputs);
         Operator* made = nullptr;
         (..., make_of<cast_op<T>, true>(op, inputs, made));
         (..., make_of<full_op<T>, true>(op, inputs, made));
@@ -44,8 +53,8 @@ public:
         if (made == nullptr) {
             std::string kinds;
             for (Variable const* v : inputs) kinds.append(kinds.empty() ? "" : ", ").append(kind_text(v->spec()));
-            throw TypeError(std::string("the inputs of operator ").append(op.type), kinds,
-                            "kinds and element types for which the program was built");
+            throw TypeError(std::string("the input of operator ").append(op.type), kinds,
+                            "types among the template arguments, such as dtypes<float>");
         }
         return *made;
     }

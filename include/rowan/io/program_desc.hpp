@@ -77,7 +77,7 @@ struct message_rules<ProgramDesc> : NoRules {
             if (b != 0) depth[b] = std::max(depth[b], depth[static_cast<std::size_t>(block.parent_idx)] + 1);
             if (depth[b] > ProgramDesc::max_depth) {
                 throw FormatError(offset, at,
-                                  "is in " + std::to_string(depth[b] - 1) + " others, expected fewer than " +
+                                  "is in " + std::to_string(depth[b] - 1) + " enclosing blocks, expected fewer than " +
                                       std::to_string(ProgramDesc::max_depth));
             }
             message_rules<BlockDesc>::whole(block, offset, at);

@@ -50,7 +50,7 @@ struct message_rules<TensorDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 1 && data_type_text(static_cast<std::int32_t>(v.number)).empty()) {
             v.refuse("is " + std::to_string(v.number) +
-                     ", which is no element type; those of users have numbers from 1000 on");
+                     ", which is not an element type; user-defined types have numbers from 1000 on");
         }
         if (tag == 2 && v.number < UNK) v.refuse("is " + std::to_string(v.number) + ", expected a count or -1");
     }

@@ -41,13 +41,13 @@ struct message_rules<VarDesc> : NoRules {
     static void value(WireValue const& v, std::uint32_t tag) {
         if (tag == 1) v.name();
         if (tag == 2 && var_type_text(v.number).empty())
-            v.refuse("is " + std::to_string(v.number) + ", which is no kind of variable");
+            v.refuse("is " + std::to_string(v.number) + ", which is not a kind of variable");
     }
     static void all(WireSeen const& seen) {
         std::int64_t const type = seen.number[1];
         auto const only = [&](std::size_t field, char const* name, VarType of) {
             if (seen.count[field] != 0 && type != static_cast<std::int64_t>(of)) {
-                seen.refuse(name, "is there, but the variable is of type " + var_type_text(type));
+                seen.refuse(name, "is present, but the variable is of type " + var_type_text(type));
             }
         };
         only(2, "lod_desc", VarType::LOD_TENSOR);

@@ -28,7 +28,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
-    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
             return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));

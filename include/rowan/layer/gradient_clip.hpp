@@ -112,11 +112,11 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
         std::vector<Variable*> some;
         for (std::size_t i = begin; i < begin + size; ++i) {
             if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
             some.push_back(gradients[i].gradient);
         }
         auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
         auto const clipped = kind->make(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }

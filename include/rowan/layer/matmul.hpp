@@ -16,7 +16,7 @@ template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {
     if (transpose_x && transpose_y)
-        throw ValueError("transpose_y", 1, "0 where x is transposed: transpose the product of y and x instead");
+        throw ValueError("transpose_y", 1, "0 if transpose_x is set: transpose the product of y and x instead");
     if (transpose_x) return apply<mul_tn_op>({}, x, y);
     if (transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);

@@ -193,7 +193,7 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         if (wire == g.parameter->spec().dtype) return make(scope, g);
     }
     throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "one of the optimizer's");
+                    "an element type of the optimizer");
 }
 
 template <class Device>

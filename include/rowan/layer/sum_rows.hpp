@@ -1,18 +1,14 @@
-// rowan/layer/sum_rows.hpp: layer::sum_rows, the sum of all rows.
+// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
 #pragma once
 
-#include <rowan/layer/var.hpp>
-#include <rowan/op/sum_rows.hpp>
+#include <rowan/layer/reduce_sum.hpp>
 
 namespace rowan::inline v0::layer {
 
-/// The sum of all rows of a batch, see rowan::sum_rows. For the sum of each sequence, see layer::sequence_pool.
-/// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has rank 0
-/// cost     as rowan::sum_rows, when the net runs
+/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
 template <class T, class Device>
-Var<T, Device> sum_rows(Var<T, Device> const& x) {
-    return apply<sum_rows_op>({}, x);
+[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
 }
 
 }  // namespace rowan::inline v0::layer

@@ -59,7 +59,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
+    static_assert(!std::integral<S>, "rowan::clip: x must have a floating-point type, convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
@@ -85,7 +85,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     detail::check_clip(options);
     if (options.min > 0 || options.max < 0)
         throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 within the interval, as rows that are not named stay 0");
+                         "0 to be in [min, max], as absent rows stay 0");
     auto merged = merge(exec, g);
     merged.value() = detail::clip_elements(exec, merged.value(), options);
     return merged;

@@ -124,7 +124,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -141,7 +141,7 @@ template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x and label must have a floating-point type, convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -159,7 +159,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -180,7 +180,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: x must have a floating-point type");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -226,7 +226,7 @@ struct cross_entropy_op {
         if (label.dims.size() == 2) {
             n = spec::elementwise("cross_entropy: label", label, x).dims[0];
         } else {
-            spec::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
+            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
             spec::ids("cross_entropy: label", label);
             n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }

@@ -79,12 +79,12 @@ struct embedding_bag_op {
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::dense("lookup_bag: w", w);
-        spec::has_rows("lookup_bag: w", w);
-        spec::dense("lookup_bag: ids", ids);
-        spec::ids("lookup_bag: ids", ids);
-        spec::rank("lookup_bag: ids", ids, 1, "1");
-        spec::has_levels("lookup_bag: ids", ids);
+        spec::dense("embedding_bag: w", w);
+        spec::has_rows("embedding_bag: w", w);
+        spec::dense("embedding_bag: ids", ids);
+        spec::ids("embedding_bag: ids", ids);
+        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
         return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};

@@ -5,7 +5,7 @@
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/op/matmul.hpp>
-#include <rowan/op/sum_rows.hpp>
+#include <rowan/op/reduce_sum.hpp>
 
 #include <cstddef>
 #include <string>
@@ -46,7 +46,7 @@ struct fc_op {
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
         spec::matrix("fc: x", x);

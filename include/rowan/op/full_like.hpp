@@ -30,7 +30,7 @@ struct full_like_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
-        return spec::elementwise("fill_like: x", x);
+        return spec::elementwise("full_like: x", x);
     }
 
     template <class T, class D>

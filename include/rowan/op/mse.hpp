@@ -51,7 +51,7 @@ struct times_difference {
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::mse: a mean has fractions, convert x and y to a type that has them");
+                  "rowan::mse: x and y must have a floating-point type, convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -67,7 +67,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                 Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
+    static_assert(!std::integral<S>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
     detail::ElementLoops<D>::check(exec, out_grad);

@@ -75,6 +75,20 @@ bool row_wise_of(Attributes const& attributes) {
     }
 }
 
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
+/// attributes; if it has none, whether it has no `sums_rows`.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_output_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else {
+        return !sums_rows_of<Op>;
+    }
+}
+
 /// Whether `Op` has a kernel for a device and arguments of these types.
 template <class Op, class... Args>
 concept runnable = requires(Args... args) {

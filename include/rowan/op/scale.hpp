@@ -30,7 +30,7 @@ void check_whole_setting(char const* field, double value) {
 }
 
 [[noreturn]] inline void sparse_bias(double bias) {
-    throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
 }
 
 /// factor · x

@@ -68,9 +68,9 @@ struct weighted_embedding_bag_op {
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
-        spec::dense("weighted_bag: weight", weight);
-        spec::same_dtype("weighted_bag: weight", weight, w);
-        static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
         return embedding_bag_op::infer(w, ids);
     }
 

@@ -95,7 +95,7 @@ public:
         lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
             offsets[0] = 0;
             for (std::size_t i = 0; i < list.size(); ++i) {
-                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, and should be a length");
+                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, expected a length");
                 if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
                     throw LodError(level, i, list[i], "is a length that makes the sum overflow");
                 }

@@ -38,7 +38,7 @@ ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
     for (std::size_t i = 0; i < row_ids.size(); ++i) {
         if (i > 0 && row_ids[i] < row_ids[i - 1]) {
-            throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
+            throw IndexError("row_ids", i, row_ids[i], "is less than the id before it: ids must ascend");
         }
         ++lengths[static_cast<std::size_t>(row_ids[i])];
     }

@@ -32,7 +32,7 @@ StepMap<Device>::StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Dev
     std::vector<bool> seen(checked.size());
     for (std::size_t j = 0; j < order.size(); ++j) {
         auto const s = static_cast<std::size_t>(order[j]);
-        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
+        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "is a repeated value");
         seen[s] = true;
         checked[j] = static_cast<std::int32_t>(s);
     }

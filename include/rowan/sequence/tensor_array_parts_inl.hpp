@@ -83,7 +83,7 @@ void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> cons
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
     }
-    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
+    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "is a repeated value");
     if (sorted.empty()) return;
     auto const parts = unstack(exec, value);
     kind_.check(parts.read(0));

@@ -58,7 +58,7 @@ template <class D, class P, class S, class L>
 LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
                                       Tensor<L, D> const& linear, FtrlOptions options) {
     check_setting<P, S, L>("learning_rate", options.learning_rate);
-    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
     check_setting<P, S, L>("l1", options.l1);
     check_setting<P, S, L>("l2", options.l2);
     if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))

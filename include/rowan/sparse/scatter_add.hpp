@@ -46,7 +46,7 @@ struct RowPairs<Cpu> {
 
 template <class T, class U>
 constexpr void check_addition() {
-    static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
+    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
 }
 
 }  // namespace detail

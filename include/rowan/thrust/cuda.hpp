@@ -3,7 +3,7 @@
 
 #ifndef __CUDACC__
 #error \
-    "rowan/thrust/cuda.hpp: compile this file as CUDA, with nvcc; files of the host alone exchange tensors of the host with it"
+    "rowan/thrust/cuda.hpp: compile this file as CUDA, with nvcc; other files of the program can exchange host tensors with it"
 #endif
 
 #include <rowan/core/error.hpp>

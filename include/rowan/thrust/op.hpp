@@ -6,13 +6,13 @@
 #include <rowan/thrust/op/accuracy.hpp>
 #include <rowan/thrust/op/cast.hpp>
 #include <rowan/thrust/op/compare.hpp>
+#include <rowan/thrust/op/detail/axis_sums.hpp>
 #include <rowan/thrust/op/detail/concat_split.hpp>
 #include <rowan/thrust/op/detail/matrix_rows.hpp>
 #include <rowan/thrust/op/detail/reduction.hpp>
 #include <rowan/thrust/op/embedding_bag.hpp>
 #include <rowan/thrust/op/matmul.hpp>
 #include <rowan/thrust/op/sum.hpp>
-#include <rowan/thrust/op/sum_rows.hpp>
 #include <rowan/thrust/sequence/sequence_expand.hpp>
 #include <rowan/thrust/sequence/sequence_pool.hpp>
 #include <rowan/thrust/sparse/add.hpp>

@@ -8,7 +8,7 @@
 #endif
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
+#error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
 #ifndef __cpp_exceptions
@@ -51,7 +51,7 @@
 /// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
-#error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
+#error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
 #endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION

@@ -34,7 +34,7 @@ std::string kind_on(char const* kind) {
 }
 template <class V>
 struct kind_name {
-    static std::string text() { return "of a type of the user's"; }
+    static std::string text() { return "a user-defined type"; }
 };
 template <class T, class D>
 struct kind_name<LoDTensor<T, D>> {

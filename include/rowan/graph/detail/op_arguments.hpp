@@ -81,7 +81,7 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
+                  "rowan: the operator has no function run for this device and these input types");
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
 

@@ -101,7 +101,7 @@ struct Results {
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
-    throw TypeError(std::string("the kernel of ").append(name), kinds, "kinds and element types that it has");
+    throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
 template <class T, class D, bool sparse>

@@ -12,8 +12,7 @@
 
 namespace rowan::inline v0::detail {
 
-static_assert(std::endian::native == std::endian::little,
-              "rowan's files are little-endian, and so must the machine be");
+static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and this machine is not");
 
 /// errors   FormatError unless at least n bytes are left
 void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);

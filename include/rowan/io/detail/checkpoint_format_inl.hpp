@@ -11,7 +11,7 @@ namespace rowan::inline v0::detail {
 ROWAN_FUNCTION TensorDesc const& tensor_of(VarDesc const& desc, std::uint64_t offset) {
     if (desc.type == VarType::LOD_TENSOR && desc.lod_desc) return desc.lod_desc->tensor;
     if (desc.type == VarType::SELECTED_ROWS && desc.selected_rows_desc) return *desc.selected_rows_desc;
-    throw FormatError(offset, desc.name, "is neither a LOD_TENSOR nor a SELECTED_ROWS that is described");
+    throw FormatError(offset, desc.name, "is neither a LOD_TENSOR nor a SELECTED_ROWS with a description");
 }
 
 ROWAN_FUNCTION Tensor<std::int64_t>::shape_type CheckpointRecord::shape() const {
@@ -26,12 +26,12 @@ ROWAN_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
     auto const& dims = tensor_of(desc, offset).dims;
     if (type_name.empty() || type_name.size() > checkpoint_max_type_name ||
         invalid_utf8(type_name) != type_name.size()) {
-        refuse("has an element type whose name is empty, longer than 255 bytes or no UTF-8");
+        refuse("has an element type whose name is empty, longer than 255 bytes or not UTF-8");
     }
     if (element_size == 0 || !std::in_range<std::uint32_t>(element_size))
         refuse("has elements of " + std::to_string(element_size) + " bytes");
     if (dims.size() > Tensor<std::int64_t>::max_rank)
-        refuse("has " + std::to_string(dims.size()) + " dims, at most 8 can be");
+        refuse("has " + std::to_string(dims.size()) + " dims, expected at most 8");
     for (std::size_t i = 0; i < dims.size(); ++i) {
         if (dims[i] < 0)
             refuse("has dims[" + std::to_string(i) + "] = " + std::to_string(dims[i]) + ", expected a count");
@@ -44,7 +44,7 @@ ROWAN_FUNCTION void CheckpointRecord::check(std::uint64_t offset) const {
     for (std::size_t i = 0; i + 1 < wanted; ++i) {
         std::uint64_t const bytes = sections[i].bytes;
         if (bytes % sizeof(std::int64_t) != 0 || (bytes == 0 && i < levels())) {
-            refuse("has a section of " + std::to_string(bytes) + " bytes, which are no list of int64");
+            refuse("has a section of " + std::to_string(bytes) + " bytes, which is not a multiple of 8");
         }
     }
     std::uint64_t bytes = 0;
@@ -67,7 +67,7 @@ ROWAN_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newer) {
     if (desc_bytes > checkpoint_max_desc) {
         throw FormatError(
             part.position(), "VarDesc",
-            "has " + std::to_string(desc_bytes) + " bytes, at most " + std::to_string(checkpoint_max_desc) + " can be");
+            "has " + std::to_string(desc_bytes) + " bytes, expected at most " + std::to_string(checkpoint_max_desc));
     }
     std::uint64_t const desc_offset = part.position();
     record.desc = decode<VarDesc>(part.bytes("VarDesc", desc_bytes), desc_offset);
@@ -77,7 +77,7 @@ ROWAN_FUNCTION CheckpointRecord read_record(ByteReader& reader, bool newer) {
     record.element_size = part.number<std::uint32_t>("element size");
     auto const sections = part.number<std::uint32_t>("sections");
     if (sections > 32)
-        throw FormatError(part.position(), "sections", "are " + std::to_string(sections) + ", at most 32 can be");
+        throw FormatError(part.position(), "sections", "are " + std::to_string(sections) + ", expected at most 32");
     for (std::uint32_t i = 0; i < sections; ++i) {
         auto const at = part.number<std::uint64_t>("section");
         auto const bytes = part.number<std::uint64_t>("section");

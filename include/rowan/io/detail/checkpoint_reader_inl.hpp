@@ -82,7 +82,8 @@ ROWAN_FUNCTION void CheckpointReader::read_header() {
     }
     std::uint64_t const payload = checkpoint_aligned(sizeof header + header.descriptor_bytes);
     expect(24, "payload bytes", header.payload_bytes, size - payload);
-    if (header.flags > 3) throw FormatError(48, "flags", "are " + std::to_string(header.flags) + ", known are 1 and 2");
+    if (header.flags > 3)
+        throw FormatError(48, "flags", "are " + std::to_string(header.flags) + ", supported are 1 and 2");
     if ((header.flags & CheckpointHeader::delta) == 0) expect(40, "base", header.base, 0);
     if (!newer) expect(52, "reserved", header.reserved, 0);
 }

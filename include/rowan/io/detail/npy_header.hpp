@@ -43,8 +43,9 @@ NpyHeader read_npy_header(Reader& in) {
     auto const major = in.template number<std::uint8_t>("the version");
     auto const minor = in.template number<std::uint8_t>("the version");
     if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(6, "the version",
-                          "is " + std::to_string(major) + "." + std::to_string(minor) + ", known are 1.0, 2.0 and 3.0");
+        throw FormatError(
+            6, "the version",
+            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
     }
     std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
                                             : in.template number<std::uint32_t>("the header's length");

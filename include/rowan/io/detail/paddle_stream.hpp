@@ -29,7 +29,7 @@ template <class Reader>
 void read_paddle_version(Reader& in, char const* field) {
     std::uint64_t const at = in.position();
     auto const version = in.template number<std::uint32_t>(field);
-    if (version != 0) throw FormatError(at, field, "is " + std::to_string(version) + ", known is 0");
+    if (version != 0) throw FormatError(at, field, "is " + std::to_string(version) + ", supported is 0");
 }
 
 /// Reads `count` numbers.
@@ -60,7 +60,7 @@ Lod read_paddle_lod(Reader& in) {
         std::uint64_t const here = in.position();
         auto const bytes = in.template number<std::uint64_t>(field.c_str());
         if (bytes == 0 || bytes % 8 != 0)
-            throw FormatError(here, field, "is " + std::to_string(bytes) + ", which is no positive multiple of 8");
+            throw FormatError(here, field, "is " + std::to_string(bytes) + ", which is not a positive multiple of 8");
         offsets.push_back(read_paddle_numbers(in, "the LoD's offsets", bytes / 8));
     }
     return Lod(offsets);

@@ -54,9 +54,10 @@ private:
         /// Registers a variable. Throws GraphError unless it is as declared and its name is new.
         void define(std::string const& name, Variable& v) {
             if (!(spec_of(desc(name)) == v.spec()))
-                throw GraphError(std::string("the variable \"")
-                                     .append(name)
-                                     .append("\" is declared as another than its operator makes"));
+                throw GraphError(
+                    std::string("the variable \"")
+                        .append(name)
+                        .append("\" is declared with another type or shape than that of its operator's result"));
             if (!variables.emplace(name, &v).second)
                 throw GraphError(std::string("the variable \"").append(name).append("\" is written twice"));
             if (v.name().empty()) v.scope().set_name(v, name);
@@ -98,7 +99,7 @@ private:
         };
         if (names.size() != made.outputs.size() || made.inputs != inputs || !fit(op.inputs, made.kernel->inputs) ||
             !fit(op.outputs, made.kernel->outputs))
-            throw GraphError(std::string("operator ").append(op.type).append(" has other inputs or outputs"));
+            throw GraphError(std::string("operator ").append(op.type).append(" has the wrong inputs or outputs"));
         for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i], *made.outputs[i]);
     }
 

@@ -80,7 +80,8 @@ Operator& ProgramReader<Device, T...>::with_element(std::string_view what, std::
     (..., attempt(std::type_identity<T>{}));
     attempt(std::type_identity<std::int64_t>{});
     if (made == nullptr)
-        throw TypeError(std::string(what), dtype_text(wire), "an element type for which the program was built");
+        throw TypeError(std::string(what), dtype_text(wire),
+                        "a type among the template arguments, such as dtypes<float>");
     return *made;
 }
 
@@ -110,7 +111,7 @@ Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables co
                                    &whole_kernel<typename k::size>::value}) {
             if (c->name != op.type) continue;
             if (inputs.size() != c->inputs.size())
-                throw GraphError(std::string("operator ").append(op.type).append(" has another number of inputs"));
+                throw GraphError(std::string("operator ").append(op.type).append(" has the wrong number of inputs"));
             return scope.new_op(*c, inputs, std::make_shared<VarSpec const>(inputs[0]->spec()));
         }
         throw GraphError(std::string("there is no operator \"").append(op.type).append("\""));
@@ -122,7 +123,7 @@ auto ProgramReader<Device, T...>::inner(Frame const& outer, OpDesc const& op) ->
     auto const index = static_cast<std::size_t>(get_attribute<BlockIndex>(op, "block").value);
     if (index >= used_.size() || used_[index])
         throw GraphError(
-            std::string("operator ").append(op.type).append(": its block is missing, or another operator has it, too"));
+            std::string("operator ").append(op.type).append(": its block is missing or belongs to another operator"));
     used_[index] = true;
     return Frame(*this, index, &outer);
 }
@@ -139,7 +140,7 @@ template <class Device, class... T>
 void ProgramReader<Device, T...>::define_all(Frame& frame, OpDesc const& op, std::string_view attribute,
                                              std::span<Variable* const> variables) {
     auto const& names = get_attribute<std::vector<VarName>>(op, attribute);
-    if (names.size() != variables.size()) bad_attribute(op, attribute, "has another number of names");
+    if (names.size() != variables.size()) bad_attribute(op, attribute, "has the wrong number of names");
     for (std::size_t i = 0; i < names.size(); ++i) frame.define(names[i].value, *variables[i]);
 }
 
@@ -150,7 +151,7 @@ Operator& ProgramReader<Device, T...>::read_rnn(Frame& outer, OpDesc const& op, 
     auto const& before = get_attribute<std::vector<VarName>>(op, "before");
     std::string const& x_name = get_attribute<VarName>(op, "x").value;
     std::string const& out_name = get_attribute<VarName>(op, "out").value;
-    if (has_boot.size() != before.size()) bad_attribute(op, "has_boot", "has another number of memories");
+    if (has_boot.size() != before.size()) bad_attribute(op, "has_boot", "has the wrong number of memories");
     expect_inputs(op, inputs, 1 + static_cast<std::size_t>(std::ranges::count(has_boot, true)));
     std::vector<layer::Memory> memories;
     std::size_t at = 1;
@@ -211,7 +212,7 @@ Operator& ProgramReader<Device, T...>::read_loop(Frame& outer, OpDesc const& op,
         read_operators(frame);
         block->net.condition = &frame.find(get_attribute<VarName>(op, "condition").value);
         Variables const after = list(frame, op, "after");
-        if (after.size() != states.size()) bad_attribute(op, "after", "has another number of states");
+        if (after.size() != states.size()) bad_attribute(op, "after", "has the wrong number of states");
         for (std::size_t k = 0; k < after.size(); ++k) block->net.states[k].after = after[k];
     }
     Operator& made = with_element(

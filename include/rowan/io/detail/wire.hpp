@@ -76,7 +76,7 @@ struct WireValue {
 
     /// errors   FormatError unless the text is a name: not empty, at most 4 KiB, no NUL
     void name() const {
-        if (text.empty()) refuse("is empty, and should be a name");
+        if (text.empty()) refuse("is empty, expected a name");
         name_or_none();
     }
     void name_or_none() const {

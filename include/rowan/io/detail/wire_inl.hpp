@@ -41,10 +41,11 @@ ROWAN_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::b
         }
         auto const type = static_cast<std::uint32_t>(key & 7);
         if (tag == 0 || key > std::numeric_limits<std::uint32_t>::max()) {
-            throw FormatError(at, field, "is no field: numbers of fields are in [1, 2^29)");
+            throw FormatError(at, field, "is not a field number: they are in [1, 2^29)");
         }
-        if (type == 3 || type == 4) throw FormatError(at, field, "is a group, which no descriptor has");
-        if (type > fixed32) throw FormatError(at, field, "has wire type " + std::to_string(type) + ", which is none");
+        if (type == 3 || type == 4) throw FormatError(at, field, "is a group, which descriptors never contain");
+        if (type > fixed32)
+            throw FormatError(at, field, "has wire type " + std::to_string(type) + ", which does not exist");
         if (found == nullptr) {
             spend(at, field);
             skip(in, field, type);
@@ -64,7 +65,7 @@ ROWAN_FUNCTION void WireCheck::walk(WireMessage const& message, std::span<std::b
             throw FormatError(at, field,
                               "has wire type " + std::to_string(type) + ", expected " + std::to_string(want));
         }
-        if (!found->repeated && seen.count[i] > 1) throw FormatError(at, field, "is there twice");
+        if (!found->repeated && seen.count[i] > 1) throw FormatError(at, field, "occurs twice");
         value(message, *found, in, field, seen.number[i]);
     }
     for (std::size_t i = 0; i < message.fields.size(); ++i) {

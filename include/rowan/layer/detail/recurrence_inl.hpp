@@ -19,7 +19,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
         throw ValueError("layer::rnn: level", static_cast<double>(options.level),
-                         "a level of x, which has " + std::to_string(levels));
+                         "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
@@ -44,7 +44,7 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
         }
         if (boot == nullptr ? memory.size < 1 : memory.size != 0)
             throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
-                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+                             boot == nullptr ? "1 or more" : "0 together with memory.like");
         VarSpec spec = state;
         spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
         std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
@@ -66,7 +66,7 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
         if (!(next == first))
             throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "no number", std::to_string(first[1]));
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown", std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
     }
     net.build();

@@ -19,25 +19,24 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             Variable* const v = op->inputs[i];
             bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
-                throw GraphError("layer::add_to: the memory is that of another recurrent layer");
+                throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
             if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
             inside = inside || is_placeholder(*v) || within.contains(v);
             if (!is_memory) continue;
             if (std::ranges::find(memories_, v) != memories_.end())
-                throw GraphError("layer::add_to: a memory of a step is added to twice");
+                throw GraphError("layer::add_to is called twice for one memory");
             memories_.push_back(v);
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
         if (op->kernel == &rnn_kernel)
-            throw GraphError(
-                "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
+            throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
         order_.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());
     }
     for (Variable const* memory : memories_) inputs_.erase(memory);
     if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
-        throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
+        throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
     if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
@@ -58,7 +57,8 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
     for (Variable const* v : memories_) {
         VarSpec const& spec = specs.at(v);
         if (spec.dims.size() != 2 || spec.dims[1] == UNK)
-            throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
+            throw ShapeError("layer::rnn: the width of a memory", "UNK",
+                             "a width that follows from the width of the step's input");
         result.push_back(spec);
     }
     return result;

@@ -70,7 +70,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (v->role() != Role::data) continue;
         auto const found = feeds.find(v->name());
         if (found == feeds.end())
-            throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
         Value value = found->second.value();
         check_fits(*v, value);
         values.emplace(v, std::move(value));
@@ -80,7 +80,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
         Variable const* const declared = scope.find(name);
         if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch brings \"")
+            throw GraphError(std::string("the batch has a value for \"")
                                  .append(name)
                                  .append("\", but there is no data variable of that name"));
     }
@@ -190,8 +190,9 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     }
     for (auto const& other : others) {
         if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(
-                std::string("there is no parameter \"").append(other.first).append("\" for an optimizer of its own"));
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for the optimizer that names it"));
     }
     for (auto const& g : gradients) {
         auto const other = others.find(g.parameter->name());
@@ -236,8 +237,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data) continue;
         Value const& value = v->value();
-        if (value.rows() == 0)
-            throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
     {
         KeptValues const kept(seeds_);  // outside of this run, the seeds are empty

@@ -43,7 +43,8 @@ void check_map(Lod const& lod, StepMap<D> const& map) {
 template <class D>
 void check_origin(StepLayout const& layout, StepMap<D> const& map) {
     if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
-    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+    throw ShapeError("map", "made from other sequences or in another order",
+                     "the map of the unpack that made the steps");
 }
 
 /// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.

@@ -55,9 +55,9 @@ void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> cons
 template <class G, class... P>
 constexpr void check_types() {
     static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
     static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
                   "converts to each");
 }
 
