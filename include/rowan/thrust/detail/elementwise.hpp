@@ -23,10 +23,9 @@ struct MapChunk {
     From const* from;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        auto const read = *reinterpret_cast<Chunk<From, N> const*>(from + k * N);
-        Chunk<To, N> made;
-        for (int e = 0; e < N; ++e) store(map(load<S>(read.x + e)), made.x + e);
-        *reinterpret_cast<Chunk<To, N>*>(to + k * N) = made;
+        auto x = load_chunk<S, N>(from + k * N);
+        for (int e = 0; e < N; ++e) x.x[e] = map(x.x[e]);
+        store_chunk(x, to + k * N);
     }
 };
 
@@ -39,11 +38,10 @@ struct ZipChunk {
     B const* b;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        auto const left = *reinterpret_cast<Chunk<A, N> const*>(a + k * N);
-        auto const right = *reinterpret_cast<Chunk<B, N> const*>(b + k * N);
-        Chunk<To, N> made;
-        for (int e = 0; e < N; ++e) store(map(load<S>(left.x + e), load<S>(right.x + e)), made.x + e);
-        *reinterpret_cast<Chunk<To, N>*>(to + k * N) = made;
+        auto x = load_chunk<S, N>(a + k * N);
+        auto const y = load_chunk<S, N>(b + k * N);
+        for (int e = 0; e < N; ++e) x.x[e] = map(x.x[e], y.x[e]);
+        store_chunk(x, to + k * N);
     }
 };
 

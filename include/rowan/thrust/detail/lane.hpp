@@ -1,7 +1,7 @@
 // rowan/thrust/detail/lane.hpp: how a thread of the device finds its elements.
 #pragma once
 
-#include <rowan/core/detail/config.hpp>
+#include <rowan/detail/lanes.hpp>
 
 #include <bit>
 #include <cstddef>
@@ -40,6 +40,23 @@ template <class T>
 struct Chunk<T, 1> {
     T x[1];
 };
+
+/// Reads N elements, converted to `S`.
+template <class S, int N, class T>
+ROWAN_HD Chunk<S, N> load_chunk(T const* from) {
+    auto const found = *reinterpret_cast<Chunk<T, N> const*>(from);
+    Chunk<S, N> numbers;
+    for (int e = 0; e < N; ++e) numbers.x[e] = load<S>(found.x + e);
+    return numbers;
+}
+
+/// Writes N numbers, converted to `T`.
+template <class S, int N, class T>
+ROWAN_HD void store_chunk(Chunk<S, N> const& numbers, T* to) {
+    Chunk<T, N> made;
+    for (int e = 0; e < N; ++e) store(numbers.x[e], made.x + e);
+    *reinterpret_cast<Chunk<T, N>*>(to) = made;
+}
 
 /// Elements per thread if in_chunks(width, pointers): the width is a multiple of it and the pointers are aligned to a
 /// Chunk. Otherwise a thread takes one element.

@@ -16,9 +16,7 @@ struct StoreSum {
     T* out;
     std::size_t width;
     ROWAN_HD void operator()(std::int64_t run, std::size_t column, Chunk<S, N> const& sum) const {
-        Chunk<T, N> narrow;
-        for (int e = 0; e < N; ++e) store(sum.x[e], narrow.x + e);
-        *reinterpret_cast<Chunk<T, N>*>(out + static_cast<std::size_t>(run) * width + column) = narrow;
+        store_chunk(sum, out + static_cast<std::size_t>(run) * width + column);
     }
 };
 

@@ -69,13 +69,9 @@ struct Targets<P, Rest...> {
     /// them back.
     template <int N, class F, class X, class... Y>
     ROWAN_HD void apply(std::size_t at, F const& f, X& x, Y&... y) const {
-        auto* const place = reinterpret_cast<Chunk<P, N>*>(p + at);
-        Chunk<P, N> stored = *place;
-        X numbers;
-        for (int e = 0; e < N; ++e) numbers.x[e] = load<std::remove_reference_t<decltype(x.x[0])>>(stored.x + e);
+        X numbers = load_chunk<std::remove_reference_t<decltype(x.x[0])>, N>(p + at);
         rest.template apply<N>(at, f, x, y..., numbers);
-        for (int e = 0; e < N; ++e) store(numbers.x[e], stored.x + e);
-        *place = stored;
+        store_chunk(numbers, p + at);
     }
 
     template <class Rule, class... X>
@@ -109,9 +105,9 @@ struct UpdateDense {
     T const* grad;
 
     ROWAN_HD void operator()(std::size_t k) const {
-        auto const found = *reinterpret_cast<Chunk<T, N> const*>(grad + k * N);
+        auto const wide = load_chunk<sum_t<T>, N>(grad + k * N);
         Chunk<V, N> g;
-        for (int e = 0; e < N; ++e) g.x[e] = static_cast<V>(load<sum_t<T>>(found.x + e));
+        for (int e = 0; e < N; ++e) g.x[e] = static_cast<V>(wide.x[e]);
         targets.template apply<N>(k * N, formula, g);
     }
 };

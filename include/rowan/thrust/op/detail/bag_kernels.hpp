@@ -37,12 +37,10 @@ struct BagRows {
     template <int N>
     ROWAN_HD Chunk<Sum, N> at(std::int64_t i, std::size_t column) const {
         auto const at = static_cast<std::size_t>(i);
-        auto const found = *reinterpret_cast<Chunk<T, N> const*>(in.row(at) + column);
-        Chunk<Sum, N> wide;
-        for (int e = 0; e < N; ++e) {
-            Sum const x = load<Sum>(found.x + e);
-            wide.x[e] = in.weights == nullptr ? x : product(x, in.weight(at));
-        }
+        auto wide = load_chunk<Sum, N>(in.row(at) + column);
+        if (in.weights == nullptr) return wide;
+        Sum const weight = in.weight(at);
+        for (int e = 0; e < N; ++e) wide.x[e] = product(wide.x[e], weight);
         return wide;
     }
     ROWAN_HD void combine(Sum& sum, Sum const& more) const { sum = plus(sum, more); }
@@ -78,9 +76,9 @@ struct StoreBag {
     ROWAN_HD void operator()(std::size_t bag, std::size_t, std::size_t column, Chunk<S, N> const& sum) const {
         S const divisor = divisors[bag];
         if (divisor == constant<S>(0.0)) return;
-        Chunk<T, N> made;
-        for (int e = 0; e < N; ++e) store(quotient(sum.x[e], divisor), made.x + e);
-        *reinterpret_cast<Chunk<T, N>*>(to + bag * width + column) = made;
+        Chunk<S, N> share;
+        for (int e = 0; e < N; ++e) share.x[e] = quotient(sum.x[e], divisor);
+        store_chunk(share, to + bag * width + column);
     }
     template <int N>
     ROWAN_HD void empty(std::size_t, std::size_t) const {}

@@ -144,10 +144,7 @@ struct AddRows {
     template <int N>
     ROWAN_HD Chunk<Sum, N> at(std::int64_t r, std::size_t column) const {
         std::int64_t const row = index == nullptr ? r : index[r];
-        auto const found = *reinterpret_cast<Chunk<T, N> const*>(rows + static_cast<std::size_t>(row) * width + column);
-        Chunk<Sum, N> wide;
-        for (int e = 0; e < N; ++e) wide.x[e] = load<Sum>(found.x + e);
-        return wide;
+        return load_chunk<Sum, N>(rows + static_cast<std::size_t>(row) * width + column);
     }
     ROWAN_HD void combine(Sum& sum, Sum const& more) const { sum = plus(sum, more); }
 };
@@ -161,9 +158,7 @@ struct StoreTotal {
 
     template <class S, int N>
     ROWAN_HD void operator()(std::size_t total, std::size_t, std::size_t column, Chunk<S, N> const& sum) const {
-        Chunk<T, N> narrow;
-        for (int e = 0; e < N; ++e) store(sum.x[e], narrow.x + e);
-        *reinterpret_cast<Chunk<T, N>*>(to + total * width + column) = narrow;
+        store_chunk(sum, to + total * width + column);
     }
     template <int N>
     ROWAN_HD void empty(std::size_t total, std::size_t column) const {

@@ -57,10 +57,7 @@ struct SumBlock {
 
     ROWAN_HD Chunk<S, N> widened(std::size_t i, std::size_t column) const {
         auto const row = static_cast<std::size_t>(to.plan.positions[i]) * to.width;
-        auto const found = *reinterpret_cast<Chunk<T, N> const*>(value + row + column);
-        Chunk<S, N> wide;
-        for (int e = 0; e < N; ++e) wide.x[e] = load<S>(found.x + e);
-        return wide;
+        return load_chunk<S, N>(value + row + column);
     }
 };
 
