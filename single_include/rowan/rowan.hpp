@@ -26,7 +26,7 @@
 // rowan/version.hpp: the version and the oldest versions of dependencies. Every header includes this one first.
 
 #ifdef ROWAN_VERSION_MAJOR
-#error "two copies of rowan: a program includes the single header or the others, not both, and of one version"
+#error "two copies of rowan: include either the single header or the others, of one version"
 #endif
 
 /// Major version (semantic versioning): changes with incompatible changes.
@@ -50,7 +50,7 @@
 #endif
 
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "rowan promises the same bits everywhere: compile it without -ffast-math and what that stands for"
+#error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
 #ifndef __cpp_exceptions
@@ -93,7 +93,7 @@
 /// within `#if ROWAN_DEFINES_FUNCTIONS` as `ROWAN_FUNCTION R f() { … }`.
 #ifdef ROWAN_COMPILED
 #ifdef ROWAN_BLAS
-#error "rowan::compiled multiplies matrices itself: a program links rowan::blas or rowan::compiled"
+#error "rowan::compiled has its own matrix product: link either rowan::blas or rowan::compiled"
 #endif
 #define ROWAN_DEFINES_FUNCTIONS 0
 #define ROWAN_FUNCTION
@@ -118,7 +118,6 @@ namespace rowan {
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 #include <mutex>
 #include <new>
 
@@ -429,7 +428,7 @@ public:
     /// `position`.
     IndexError(std::string field, std::size_t position, std::string const& reason);
 
-    /// A value that is invalid for another reason: `order[2] = 1 stands there already`. bound() returns `value`.
+    /// A value that is invalid for another reason: `order[2] = 1 is a repeated value`. bound() returns `value`.
     IndexError(std::string field, std::size_t position, std::int64_t value, std::string const& reason);
 
     std::string const& field() const noexcept { return field_; }  ///< the argument
@@ -888,7 +887,7 @@ consteval bool is_element() {
         static_assert(std::default_initializable<T>, "rowan::dtype<T>: T must be default constructible");
         static_assert(
             requires { typename std::bool_constant<(std::string_view(traits::name).size() > 0)>; },
-            "rowan::dtype<T>: static constexpr std::string_view name is missing: what messages and nets call T");
+            "rowan::dtype<T>: static constexpr std::string_view name is missing: the name of T in messages and nets");
         static_assert(
             requires { typename std::integral_constant<std::int32_t, traits::wire>; },
             "rowan::dtype<T>: static constexpr std::int32_t wire is missing: the number of T in files, from 1000 on");
@@ -906,7 +905,7 @@ consteval bool is_element() {
                 requires(sum const& x) {
                     { traits::narrow(x) } -> std::same_as<T>;
                 },
-                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds");
+                "rowan::dtype<T>: static T narrow(sum) is missing: it rounds to T");
             static_assert(traits::wire >= 1000 || std::is_base_of_v<cast_dtype<T, sum>, traits>,
                           "rowan::dtype<T>::wire: numbers below 1000 are those of rowan's own types");
             static_assert(std::default_initializable<sum>, "rowan::dtype<T>::sum must be default constructible");
@@ -2125,7 +2124,8 @@ ROWAN_HD_INLINE V square_root(V const& x) {
     using std::sqrt;
     using xsimd::sqrt;
     static_assert(
-        requires { V(sqrt(x)); }, "rowan: this function needs sqrt(dtype<T>::sum): declare it beside that type");
+        requires { V(sqrt(x)); },
+        "rowan: this function needs sqrt(dtype<T>::sum): declare it in the namespace of that type");
     return sqrt(x);
 }
 
@@ -2644,7 +2644,7 @@ std::string kind_on(char const* kind) {
 }
 template <class V>
 struct kind_name {
-    static std::string text() { return "of a type of the user's"; }
+    static std::string text() { return "a user-defined type"; }
 };
 template <class T, class D>
 struct kind_name<LoDTensor<T, D>> {
@@ -2755,6 +2755,8 @@ std::int64_t height_of(Tensor<T, D> const& tensor) {
 }  // namespace rowan::inline v0::detail
 
 // rowan/detail/rows.hpp: prefetches of rows, and copies that bypass the caches.
+
+#include <cstring>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -3089,7 +3091,7 @@ public:
         lod.build(levels, [](std::size_t level, Ids<> const& list, std::int64_t* offsets) {
             offsets[0] = 0;
             for (std::size_t i = 0; i < list.size(); ++i) {
-                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, and should be a length");
+                if (list[i] < 0) throw LodError(level, i, list[i], "is negative, expected a length");
                 if (list[i] > std::numeric_limits<std::int64_t>::max() - offsets[i]) {
                     throw LodError(level, i, list[i], "is a length that makes the sum overflow");
                 }
@@ -3264,7 +3266,7 @@ ROWAN_FUNCTION Lod Lod::from_row_ids(Ids<> row_ids, Height sequences) {
     std::vector<std::int64_t> lengths(static_cast<std::size_t>(std::int64_t{sequences}));
     for (std::size_t i = 0; i < row_ids.size(); ++i) {
         if (i > 0 && row_ids[i] < row_ids[i - 1]) {
-            throw IndexError("row_ids", i, row_ids[i], "descends: rows of one sequence lie together");
+            throw IndexError("row_ids", i, row_ids[i], "is less than the id before it: ids must ascend");
         }
         ++lengths[static_cast<std::size_t>(row_ids[i])];
     }
@@ -4399,6 +4401,7 @@ struct matmul_op;
 struct momentum_op;
 struct mse_op;
 struct negate_op;
+struct reduce_sum_op;
 struct relu_op;
 struct rmsprop_op;
 struct rowwise_adagrad_op;
@@ -4412,7 +4415,6 @@ struct softmax_with_cross_entropy_op;
 struct split_op;
 struct sub_op;
 struct sum_op;
-struct sum_rows_op;
 struct tanh_op;
 struct weighted_embedding_bag_op;
 
@@ -4432,13 +4434,13 @@ using compiled_ops =
               clip_by_global_norm_op, clip_by_norm_op, clip_op, concat_op, cross_entropy_op, dropout_op,
               elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_op, identity_op,
               less_equal_op, less_op, embedding_bag_op, lookup_table_op, lstm_unit_op, matmul_op<false, false>,
-              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, relu_op, rmsprop_op,
-              rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op, softmax_op,
-              softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op, weighted_embedding_bag_op>;
+              matmul_op<false, true>, matmul_op<true, false>, momentum_op, mse_op, negate_op, reduce_sum_op, relu_op,
+              rmsprop_op, rowwise_adagrad_op, scale_op, sequence_expand_op, sequence_pool_op, sgd_op, sigmoid_op,
+              softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op, weighted_embedding_bag_op>;
 /// Operators compiled for int64 and int32, such as for loop counters.
-using compiled_integer_ops =
-    type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op, elementwise_mul_op, equal_op,
-              full_like_op, identity_op, less_equal_op, less_op, negate_op, scale_op, split_op, sub_op, sum_op>;
+using compiled_integer_ops = type_list<add_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, concat_op,
+                                       elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
+                                       negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>;
 /// Operators compiled for bool.
 using compiled_truth_ops = type_list<any_op, cast_op<double>, cast_op<float>, cast_op<std::int64_t>, equal_op,
                                      logical_and_op, logical_not_op, logical_or_op>;
@@ -4557,6 +4559,20 @@ bool row_wise_of(Attributes const& attributes) {
         return Op::row_wise;
     } else {
         return false;
+    }
+}
+
+/// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
+/// attributes; if it has none, whether it has no `sums_rows`.
+/// errors   none
+/// cost     that of the operator's function, if it has one
+template <class Op, class Attributes>
+bool row_output_of(Attributes const& attributes) {
+    static_cast<void>(attributes);
+    if constexpr (requires { Op::row_output(attributes); }) {
+        return Op::row_output(attributes);
+    } else {
+        return !sums_rows_of<Op>;
     }
 }
 
@@ -4881,7 +4897,7 @@ auto call_masked(D const& device, attributes_of<Op> const& attributes, std::inde
 template <class Op, class D, class... V>
 auto call(D const& device, attributes_of<Op> const& attributes, V&... v) {
     static_assert(level_mask<Op, D, V...>() != no_mask,
-                  "rowan: the operator has no kernel, a function run, for this device and inputs of these types");
+                  "rowan: the operator has no function run for this device and these input types");
     return call_masked<Op, level_mask<Op, D, V...>()>(device, attributes, std::index_sequence_for<V...>{}, v...);
 }
 
@@ -5209,7 +5225,7 @@ struct Results {
 [[noreturn]] inline void no_kernel(std::string_view name, std::span<Value* const> in) {
     std::string kinds;
     for (Value const* v : in) kinds.append(kinds.empty() ? "" : ", ").append(v->kind());
-    throw TypeError(std::string("the kernel of ").append(name), kinds, "kinds and element types that it has");
+    throw TypeError(std::string("the input of operator ").append(name), kinds, "types for which it has a kernel");
 }
 
 template <class T, class D, bool sparse>
@@ -5484,7 +5500,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor a rule makes");
+                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -5604,7 +5620,7 @@ private:
             return &detail::run_variadic<Op, D, std::tuple_element_t<0, std::tuple<T...>>>;
         } else {
             static_assert(sizeof...(T) == Op::inputs::size,
-                          "rowan::kernel_of: as many element types as the operator has inputs");
+                          "rowan::kernel_of: give one element type for each input of the operator");
             return &detail::run_fixed<Op, D, T...>;
         }
     }
@@ -5628,7 +5644,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .outputs = Op::outputs::names,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
-    .row_output = [](AttributesRef, std::size_t) { return !sums_rows_of<Op>; },
+    .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
     .row_wise = [](AttributesRef a) { return row_wise_of<Op>(detail::attributes_for<Op>(a)); },
     .infer = &detail::infer_specs<Op, variadic>,
     .run = run(),
@@ -5656,7 +5672,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_kinds_do_not_match(char const* field, VarType, char const* expected) {
-    throw TypeError(field, "of another kind", expected);
+    throw TypeError(field, "another kind of variable", expected);
 }
 
 /// Throws a TypeError.
@@ -5727,7 +5743,7 @@ constexpr std::int64_t same_dim(char const* field, std::int64_t actual, std::int
 
 /// Checks that the dims agree, each as same_dim does, and returns the known ones.
 constexpr Dims same_dims(char const* field, VarSpec const& x, VarSpec const& like) {
-    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "that of the other input");
+    if (x.dims.size() != like.dims.size()) the_rank_does_not_fit(field, x.dims.size(), "the rank of the other input");
     Dims dims;
     for (std::size_t i = 0; i < x.dims.size(); ++i) dims.push_back(same_dim(field, x.dims[i], like.dims[i]));
     return dims;
@@ -6076,7 +6092,7 @@ StepMap<Device>::StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Dev
     std::vector<bool> seen(checked.size());
     for (std::size_t j = 0; j < order.size(); ++j) {
         auto const s = static_cast<std::size_t>(order[j]);
-        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "stands there already");
+        if (seen[s]) throw IndexError("order", j, static_cast<std::int64_t>(s), "is a repeated value");
         seen[s] = true;
         checked[j] = static_cast<std::int32_t>(s);
     }
@@ -6713,7 +6729,8 @@ void check_map(Lod const& lod, StepMap<D> const& map) {
 template <class D>
 void check_origin(StepLayout const& layout, StepMap<D> const& map) {
     if (!layout.origin || *layout.origin == StepMapAccess::origin(map)) return;
-    throw ShapeError("map", "that of other sequences or of another order", "the one that the steps were cut by");
+    throw ShapeError("map", "made from other sequences or in another order",
+                     "the map of the unpack that made the steps");
 }
 
 /// Levels 0 … level of `above`, followed by the levels `below`, which may be empty.
@@ -7218,7 +7235,7 @@ void TensorArray<T, Device>::scatter(Ids<Device> indices, Tensor<T, Device> cons
     for (std::size_t i = 1; i < sorted.size(); ++i) {
         if (sorted[i].first == sorted[i - 1].first) twice = std::min(twice, sorted[i].second);
     }
-    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "stands there already");
+    if (twice != list.size()) throw IndexError("indices", twice, list[twice], "is a repeated value");
     if (sorted.empty()) return;
     auto const parts = unstack(exec, value);
     kind_.check(parts.read(0));
@@ -7879,7 +7896,7 @@ ROWAN_FUNCTION Operator& Scope::new_op(op_kernel const& kernel, std::vector<Vari
 
 ROWAN_FUNCTION void Scope::write_to(Operator& op, std::size_t i, Variable& v) {
     if (!v.writers_.empty())
-        throw GraphError(std::string(op.kernel->name).append(": its result is written by another operator, too"));
+        throw GraphError(std::string(op.kernel->name).append(": its result is also written by another operator"));
     v.spec_ = op.outputs[i]->spec();
     v.writers_.push_back(&op);
     op.outputs[i] = &v;
@@ -8191,7 +8208,7 @@ struct full_like_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& x, FullLikeOptions const& = {}) {
-        return spec::elementwise("fill_like: x", x);
+        return spec::elementwise("full_like: x", x);
     }
 
     template <class T, class D>
@@ -8605,7 +8622,7 @@ struct RowPairs<Cpu> {
 
 template <class T, class U>
 constexpr void check_addition() {
-    static_assert(computes_from<T, U>, "rowan::scatter_add: an integer table takes integer rows only");
+    static_assert(computes_from<T, U>, "rowan::scatter_add: only integers can be added to integers");
 }
 
 }  // namespace detail
@@ -10592,7 +10609,7 @@ ROWAN_FUNCTION std::vector<VarSpec> while_grad_op::infer(Specs in, AttributesRef
     for (VarSpec const& grad : in.last(block.net.states.size())) {
         if (grad.dtype != block.gradient_dtype && !is_integral(grad.dtype))
             throw TypeError("while_loop: the gradient of a state", dtype_text(grad.dtype),
-                            dtype_text(block.gradient_dtype) + ", as the first state that has fractions");
+                            dtype_text(block.gradient_dtype) + ", as for the first state that is not an integer");
     }
     std::size_t const states = block.net.states.size(), n = states + block.net.outer.size();
     std::vector<VarSpec> grads(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(n));
@@ -10710,7 +10727,7 @@ typename Tensor<T>::shape_type checked_dlpack(M const& m) {
         if (m.version.major != 1) {
             throw FormatError(
                 0, "the version of DLPack",
-                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", known is 1");
+                "is " + std::to_string(m.version.major) + "." + std::to_string(m.version.minor) + ", supported is 1");
         }
     }
     auto const& t = m.dl_tensor;
@@ -10740,8 +10757,8 @@ template <class T, class M>
 T* dlpack_data(M const& m) {
     auto* const data = static_cast<std::byte*>(m.dl_tensor.data) + m.dl_tensor.byte_offset;
     if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0)
-        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", where a " +
-                    std::string(dtype<T>::name) + " can lie");
+        throw Error("data + byte_offset is not a multiple of " + std::to_string(alignof(T)) + ", the alignment of " +
+                    std::string(dtype<T>::name));
     return reinterpret_cast<T*>(data);
 }
 
@@ -10810,7 +10827,7 @@ Tensor<T> from_dlpack(M* managed) {
     if (managed == nullptr) throw Error("from_dlpack: managed is null");
     auto const shape = detail::checked_dlpack<T>(*managed);
     if constexpr (dlpack::versioned<M>) {
-        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor may only be read: see copy_dlpack");
+        if ((managed->flags & dlpack::read_only) != 0) throw Error("the tensor is read-only: use copy_dlpack");
     }
     std::size_t const size = detail::product_from(shape, 0);
     auto const* const strides = managed->dl_tensor.strides;
@@ -10818,7 +10835,7 @@ Tensor<T> from_dlpack(M* managed) {
     for (std::size_t i = shape.size(); i-- > 0 && strides != nullptr && size != 0;) {
         if (shape[i] != 1 && strides[i] != compact) {
             throw ShapeError("strides[" + std::to_string(i) + "]", std::to_string(strides[i]),
-                             std::to_string(compact) + ", as it is in C's order: see copy_dlpack");
+                             std::to_string(compact) + ", as in row-major order: use copy_dlpack");
         }
         compact *= static_cast<std::int64_t>(shape[i]);
     }
@@ -10885,8 +10902,7 @@ ROWAN_FUNCTION std::string dlpack_type_text(int code, int bits, int lanes) {
 
 namespace rowan::inline v0::detail {
 
-static_assert(std::endian::native == std::endian::little,
-              "rowan's files are little-endian, and so must the machine be");
+static_assert(std::endian::native == std::endian::little, "rowan's files are little-endian, and this machine is not");
 
 /// errors   FormatError unless at least n bytes are left
 void check_left(char const* field, std::uint64_t n, std::uint64_t left, std::uint64_t position);
@@ -10964,7 +10980,6 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
 namespace rowan::inline v0::detail {
 
@@ -11257,8 +11272,9 @@ NpyHeader read_npy_header(Reader& in) {
     auto const major = in.template number<std::uint8_t>("the version");
     auto const minor = in.template number<std::uint8_t>("the version");
     if (major < 1 || major > 3 || minor != 0) {
-        throw FormatError(6, "the version",
-                          "is " + std::to_string(major) + "." + std::to_string(minor) + ", known are 1.0, 2.0 and 3.0");
+        throw FormatError(
+            6, "the version",
+            "is " + std::to_string(major) + "." + std::to_string(minor) + ", supported are 1.0, 2.0 and 3.0");
     }
     std::uint32_t const length = major == 1 ? in.template number<std::uint16_t>("the header's length")
                                             : in.template number<std::uint32_t>("the header's length");
@@ -11721,7 +11737,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
     if (name.empty()) refuse("is empty");
     if (name.size() > 200) refuse("is longer than 200 bytes");
     if (name.find('/') != name.npos || name.find('\0') != name.npos)
-        refuse("has a character that no file's name may have");
+        refuse("has a character that is not allowed in file names");
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
@@ -11846,7 +11862,8 @@ template <class S>
 ROWAN_HD_INLINE S exp_of(S const& x) {
     using std::exp;
     static_assert(
-        requires { S(exp(x)); }, "rowan: this function needs exp(dtype<T>::sum): declare it beside that type");
+        requires { S(exp(x)); },
+        "rowan: this function needs exp(dtype<T>::sum): declare it in the namespace of that type");
     return S(exp(x));
 }
 
@@ -11855,7 +11872,8 @@ template <class S>
 ROWAN_HD_INLINE S log_of(S const& x) {
     using std::log;
     static_assert(
-        requires { S(log(x)); }, "rowan: this function needs log(dtype<T>::sum): declare it beside that type");
+        requires { S(log(x)); },
+        "rowan: this function needs log(dtype<T>::sum): declare it in the namespace of that type");
     return S(log(x));
 }
 
@@ -11864,7 +11882,8 @@ template <class S>
 ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
     using std::pow;
     static_assert(
-        requires { S(pow(x, y)); }, "rowan: this function needs pow(dtype<T>::sum): declare it beside that type");
+        requires { S(pow(x, y)); },
+        "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
     return S(pow(x, y));
 }
 
@@ -12380,7 +12399,7 @@ template <class To, class From>
 [[noreturn]] void refuse_cast(std::size_t i, From const& x) {
     throw ValueError(std::string("x[").append(std::to_string(i)).append("]"),
                      static_cast<double>(dtype<From>::widen(x)),
-                     std::string("a number whose whole part ").append(dtype<To>::name).append(" holds"));
+                     std::string("a number whose integer part ").append(dtype<To>::name).append(" holds"));
 }
 
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
@@ -13115,7 +13134,7 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout: integers take no fractions, convert x to a type that has them");
+    static_assert(!std::integral<S>, "rowan::dropout: x must have a floating-point type, convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
@@ -13157,7 +13176,7 @@ template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout_grad: integers take no fractions");
+    static_assert(!std::integral<S>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);
@@ -14029,7 +14048,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::clip: integers are not clipped to fractions, convert x first");
+    static_assert(!std::integral<S>, "rowan::clip: x must have a floating-point type, convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
@@ -14055,7 +14074,7 @@ SelectedRows<T, D> clip(D exec, SelectedRows<T, D> const& g, ClipOptions const& 
     detail::check_clip(options);
     if (options.min > 0 || options.max < 0)
         throw ValueError(options.min > 0 ? "min" : "max", options.min > 0 ? options.min : options.max,
-                         "0 within the interval, as rows that are not named stay 0");
+                         "0 to be in [min, max], as absent rows stay 0");
     auto merged = merge(exec, g);
     merged.value() = detail::clip_elements(exec, merged.value(), options);
     return merged;
@@ -14331,7 +14350,7 @@ void check_whole_setting(char const* field, double value) {
 }
 
 [[noreturn]] inline void sparse_bias(double bias) {
-    throw ValueError("bias", bias, "0 for a SelectedRows: it would reach the rows that are absent");
+    throw ValueError("bias", bias, "0 for a SelectedRows, whose absent rows stay 0");
 }
 
 /// factor · x
@@ -14662,7 +14681,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::tanh: integers have no tanh, convert x to a type with fractions");
+    static_assert(!std::integral<S>, "rowan::tanh: x must have a floating-point type, convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 
@@ -15047,7 +15066,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: integers are no table to train");
+    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
@@ -15333,12 +15352,12 @@ struct embedding_bag_op {
     using grad = grad_rule<embedding_bag_grad_op>;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, BagOptions const& = {}) {
-        spec::dense("lookup_bag: w", w);
-        spec::has_rows("lookup_bag: w", w);
-        spec::dense("lookup_bag: ids", ids);
-        spec::ids("lookup_bag: ids", ids);
-        spec::rank("lookup_bag: ids", ids, 1, "1");
-        spec::has_levels("lookup_bag: ids", ids);
+        spec::dense("embedding_bag: w", w);
+        spec::has_rows("embedding_bag: w", w);
+        spec::dense("embedding_bag: ids", ids);
+        spec::ids("embedding_bag: ids", ids);
+        spec::rank("embedding_bag: ids", ids, 1, "1");
+        spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
         return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
@@ -15592,9 +15611,9 @@ struct weighted_embedding_bag_op {
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const& ids, VarSpec const& weight,
                                    BagOptions const& = {}) {
-        spec::dense("weighted_bag: weight", weight);
-        spec::same_dtype("weighted_bag: weight", weight, w);
-        static_cast<void>(spec::same_dims("weighted_bag: weight", weight, ids));
+        spec::dense("weighted_embedding_bag: weight", weight);
+        spec::same_dtype("weighted_embedding_bag: weight", weight, w);
+        static_cast<void>(spec::same_dims("weighted_embedding_bag: weight", weight, ids));
         return embedding_bag_op::infer(w, ids);
     }
 
@@ -16129,110 +16148,372 @@ struct matmul_op {
 
 }  // namespace rowan::inline v0
 
-// rowan/op/sum_rows.hpp: sum_rows, the sum of the rows of a tensor, and its adjoint expand_rows.
+// rowan/op/detail/axis_sums.hpp: sums along any axes of a tensor, in blocks of 64 contributions.
 
-namespace rowan::inline v0 {
+namespace rowan::inline v0::detail {
 
-namespace detail {
+[[noreturn]] inline void axis_out_of_range(std::size_t i, std::int64_t axis, std::size_t rank) {
+    std::string const dims = std::to_string(rank);
+    throw IndexError("axes", i, axis,
+                     std::string("is not in [").append(rank == 0 ? "" : "-") + dims + ", " + dims + ")");
+}
 
-/// Sums the n > 0 rows of a matrix on a device. The Thrust specialization is in rowan/thrust/op/sum_rows.hpp.
-template <class D>
-struct ColumnSums;
+[[noreturn]] inline void axis_repeated(std::size_t i, std::int64_t axis, std::size_t before) {
+    throw IndexError("axes", i, axis, "is the same axis as axes[" + std::to_string(before) + "]");
+}
 
-template <>
-struct ColumnSums<Cpu> {
-    template <class T>
-    static void sum(Cpu, std::size_t n, std::size_t width, T const* x, T* out) {
-        using S = sum_t<T>;
-        Buffer<std::int64_t> positions(n);
-        std::iota(positions.begin(), positions.end(), std::int64_t{0});
-        BlockSum<T, S> sum(x, width, n);
-        copy_lanes<S>(width, sum(positions.data(), n, 0), out);
+/// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
+constexpr std::array<bool, 8> checked_axes(std::vector<std::int64_t> const& axes, std::size_t rank) {
+    std::array<bool, 8> in{};
+    for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
+    auto const dims = static_cast<std::int64_t>(rank);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (axes[i] < -dims || axes[i] >= dims) axis_out_of_range(i, axes[i], rank);
+        for (std::size_t k = 0; k < i; ++k) {
+            if (axes[k] == axes[i] || axes[k] == axes[i] + dims || axes[k] == axes[i] - dims)
+                axis_repeated(i, axes[i], k);
+        }
+        in[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + dims : axes[i])] = true;
+    }
+    return in;
+}
+
+/// The shape after a reduction along the axes for which `reduced` is true.
+template <class Shape>
+constexpr Shape reduced_shape(Shape const& shape, std::array<bool, 8> const& reduced, bool keep_dims) {
+    Shape result;
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i] || keep_dims) result.push_back(reduced[i] ? 1 : shape[i]);
+    }
+    return result;
+}
+
+/// The offsets of the elements along some axes in row-major order. Adjacent axes are merged.
+struct AxisOffsets {
+    std::size_t count = 0, size[8] = {}, stride[8] = {};
+
+    /// Adds an axis; it varies faster than those before.
+    void push(std::size_t n, std::size_t step) {
+        if (n == 1) return;
+        if (count != 0 && stride[count - 1] == n * step) {
+            size[count - 1] *= n;
+            stride[count - 1] = step;
+        } else {
+            size[count] = n;
+            stride[count++] = step;
+        }
+    }
+
+    std::size_t elements() const {
+        std::size_t n = 1;
+        for (std::size_t k = 0; k < count; ++k) n *= size[k];
+        return n;
+    }
+
+    /// The offset of element i.
+    ROWAN_HD std::size_t operator()(std::size_t i) const {
+        if (count == 0) return 0;
+        std::size_t offset = 0;
+        for (std::size_t k = count - 1; k > 0; --k) {
+            offset += i % size[k] * stride[k];
+            i /= size[k];
+        }
+        return offset + i * stride[0];
     }
 };
 
-}  // namespace detail
+/// A reduction: outer · width sums of n contributions each. The sums of an outer index are `lane` elements apart.
+struct AxisReduction {
+    AxisOffsets kept, summed;
+    std::size_t outer = 1, width = 1, lane = 1, n = 1;
 
-/// The sum over the rows, such as the gradient of a bias. Sums are formed in input order and in blocks of 64, as in
-/// merge.
-/// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has rank 0
-/// cost     one read of x; temporary memory: on the host 8 bytes per row, on a device the sums of blocks of 64 rows
+    std::size_t blocks() const { return (n + block_size - 1) / block_size; }
+
+    /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
+    AxisReduction of_blocks() const {
+        AxisReduction next{{}, {}, outer, width, 1, blocks()};
+        next.kept.push(outer, next.n * width);
+        next.summed.push(next.n, width);
+        return next;
+    }
+};
+
+/// The reduction of a tensor without empty axes.
+template <class Shape>
+AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduced) {
+    AxisReduction r;
+    std::size_t step = product_from(shape, 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        step /= shape[i];
+        (reduced[i] ? r.summed : r.kept).push(shape[i], step);
+    }
+    r.n = r.summed.elements();
+    if (r.kept.count != 0) {
+        r.width = r.kept.size[--r.kept.count];
+        r.lane = r.kept.stride[r.kept.count];
+    }
+    r.outer = r.kept.elements();
+    return r;
+}
+
+/// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
+/// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
+template <class D>
+struct AxisSums;
+
+template <>
+struct AxisSums<Cpu> {
+    template <class S, class From, class To>
+    static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const full = r.n / block_size;
+        if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
+        AxisReduction side_by_side{{}, r.summed, 1, full, block_size, block_size};  // one sum of adjacent elements
+        sum_lanes<S>(exec, side_by_side, from, to);
+        AxisReduction const rest{{}, r.summed, 1, 1, 1, r.n - full * block_size};
+        if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
+    }
+
+private:
+    static constexpr std::size_t most = 16384;  // lanes whose sums stay in the cache
+
+    template <class S, class From, class To>
+    static void sum_lanes(Cpu exec, AxisReduction const& r, From const* from, To* to) {
+        std::size_t const piece = r.lane == 1 ? most : 16, pieces = (r.width + piece - 1) / piece;
+        std::size_t const blocks = r.blocks(), work = std::min(r.width, piece) * std::min(r.n, block_size);
+        for_ranges(exec, r.outer * pieces * blocks, work, [&](std::size_t begin, std::size_t end) {
+            AxisReduction const own = r;  // a local copy: writes to sums cannot alias it
+            Buffer<S> sums(own.lane == 1 && !std::is_same_v<S, To> ? std::min(own.width, most) : 0);
+            std::array<std::size_t, block_size> offsets;
+            for (; begin < end; ++begin) {
+                std::size_t const block = begin % blocks, first = block * block_size, at = begin / blocks;
+                std::size_t const outer = at / pieces, lane = (at - outer * pieces) * piece;
+                std::size_t const count = std::min(block_size, own.n - first),
+                                  lanes = std::min(piece, own.width - lane);
+                for (std::size_t i = 0; i < count; ++i) offsets[i] = own.summed(first + i);
+                From const* const x = from + own.kept(outer) + lane * own.lane;
+                To* const out = to + (outer * blocks + block) * own.width + lane;
+                if (own.lane != 1) {
+                    add_apart<S>(count, offsets.data(), lanes, own.lane, x, out);
+                } else if constexpr (std::is_same_v<S, To>) {
+                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, out);
+                } else {
+                    add_adjacent<S>(own, first, count, offsets.data(), lanes, x, sums.data());
+                    copy_lanes<S>(lanes, static_cast<S const*>(sums.data()), out);
+                }
+            }
+        });
+    }
+
+    // The contributions from `first` on are at the `n` offsets from x; those that follow are prefetched.
+    template <class S, class From>
+    static void add_adjacent(AxisReduction const& r, std::size_t first, std::size_t n, std::size_t const* offsets,
+                             std::size_t lanes, From const* x, S* sums) {
+        std::size_t const ahead = lookahead(lanes * sizeof(From));
+        copy_lanes<S>(lanes, x + offsets[0], sums);
+        for (std::size_t i = 1; i < n; ++i) {
+            std::size_t const next = i + ahead;
+            if (first + next < r.n)
+                prefetch_row<false>(x + (next < n ? offsets[next] : r.summed(first + next)), lanes * sizeof(From));
+            for_lanes<S>(add_lanes{}, lanes, x + offsets[i], sums);
+        }
+    }
+
+    template <class S, class From, class To>
+    static void add_apart(std::size_t n, std::size_t const* offsets, std::size_t lanes, std::size_t step, From const* x,
+                          To* to) {
+        constexpr std::size_t together = 8;  // independent sums, so that no addition waits for the one before
+        for (; lanes >= together; lanes -= together, x += together * step, to += together) {
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                S sums[together] = {load<S>(x + k * step + offsets[0])...};
+                for (std::size_t i = 1; i < n; ++i) {
+                    From const* const p = x + offsets[i];
+                    ((sums[k] = plus(sums[k], load<S>(p + k * step))), ...);
+                }
+                (store(sums[k], to + k), ...);
+            }
+            (std::make_index_sequence<together>{});
+        }
+        for (; lanes != 0; --lanes, x += step, ++to) {
+            S sum = load<S>(x + offsets[0]);
+            for (std::size_t i = 1; i < n; ++i) sum = plus(sum, load<S>(x + offsets[i]));
+            store(sum, to);
+        }
+    }
+};
+
+/// Sums along the reduced axes of x: the contributions to a sum, in row-major order, in blocks of 64, then the sums of
+/// blocks in the same way.
+template <class T, class D>
+void sum_axes(D const& exec, AxisReduction r, T const* x, T* out) {
+    using S = sum_t<T>;
+    if (r.blocks() == 1) return AxisSums<D>::template sum_blocks<S>(exec, r, x, out);
+    std::size_t const sums = r.outer * r.width, blocks = r.blocks(), more = (blocks + block_size - 1) / block_size;
+    auto first = ElementLoops<D>::template scratch<S>(exec, sums * blocks);
+    auto second = ElementLoops<D>::template scratch<S>(exec, more == 1 ? 0 : sums * more);
+    AxisSums<D>::template sum_blocks<S>(exec, r, x, first.data());
+    S *from = first.data(), *to = second.data();
+    for (r = r.of_blocks(); r.blocks() != 1; r = r.of_blocks()) {
+        AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), to);
+        std::swap(from, to);
+    }
+    AxisSums<D>::template sum_blocks<S>(exec, r, static_cast<S const*>(from), out);
+}
+
+/// The gradient of sum_axes: every element gets that of the sum that it is part of.
+template <class T>
+struct RepeatSums {
+    T const* from;
+    T* to;
+    AxisOffsets rows;
+    std::size_t width = 1, stride = 0;
+
+    ROWAN_HD std::size_t of_row(std::size_t row) const { return rows(row); }
+    ROWAN_HD void operator()(std::size_t at, std::size_t row, std::size_t column) const {
+        to[row * width + column] = from[at + column * stride];
+    }
+};
+
+template <class T, class D>
+void repeat_sums(D const& exec, typename Tensor<T, D>::shape_type const& shape, std::array<bool, 8> const& reduced,
+                 T const* from, T* to) {
+    RepeatSums<T> repeat{from, to, {}};
+    std::size_t step = product_from(reduced_shape(shape, reduced, false), 0);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!reduced[i]) step /= shape[i];
+        repeat.rows.push(shape[i], reduced[i] ? 0 : step);
+    }
+    if (repeat.rows.count > 1) {
+        repeat.width = repeat.rows.size[--repeat.rows.count];
+        repeat.stride = repeat.rows.stride[repeat.rows.count];
+    }
+    ElementLoops<D>::each_element(exec, repeat.rows.elements(), repeat.width, repeat);
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/reduce_sum.hpp: reduce_sum, the sums of a tensor's elements along some axes.
+
+namespace rowan::inline v0 {
+
+/// The axes of a reduction.
+struct ReduceOptions {
+    std::vector<std::int64_t> axes{};  ///< in any order; -1 is the last one; empty: all axes
+    bool keep_dims = false;            ///< whether the result has dims of 1 for these axes
+
+    static constexpr auto fields =
+        std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
+};
+
+/// Sums the elements along some axes, by default along all of them.
+///
+///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
+///     reduce_sum([[1 2] [3 4]], {.axes = {1}, .keep_dims = true})    ->   [[3] [7]]
+///     reduce_sum([[1 2] [3 4]])                                      ->   10
+///
+/// The contributions to each sum, in row-major order, are summed in blocks of 64, the sums of blocks in blocks of 64,
+/// and so on, as in merge. They are computed in dtype<T>::sum and narrowed once; the sum of no elements is 0. The bits
+/// are the same for any number of threads and on every device.
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
 template <class T, device D>
-Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
     detail::ElementLoops<D>::check(exec, x);
-    detail::check_rows("x", x);
-    typename Tensor<T, D>::shape_type shape;
-    for (std::size_t i = 1; i < x.dimension(); ++i) shape.push_back(x.shape(i));
-    auto out = Tensor<T, D>::zeros(exec, shape);
-    if (x.shape(0) != 0) detail::ColumnSums<D>::sum(exec, x.shape(0), x.row_size(), x.data(), out.data());
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    auto out = detail::new_tensor<T>(exec, shape);
+    detail::sum_axes(exec, detail::reduction_of(x.shape(), reduced), x.data(), out.data());
     return out;
 }
 
 template <class T, class Device>
-Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
-    return sum_rows(x.device(), x);
+Tensor<T, Device> reduce_sum(Tensor<T, Device> const& x, ReduceOptions const& options = {}) {
+    return reduce_sum(x.device(), x, options);
 }
 
-/// Repeats a row for each row of `like`: the adjoint of sum_rows.
-/// shapes   row [...], like [n, ...] -> the shape of like
-/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// The gradient of x: each element gets the gradient of the sum that it is part of.
+/// shapes   x [...], out_grad the shape of the result -> the shape of x
+/// errors   IndexError as above; ShapeError if out_grad does not have the shape of the result
 /// cost     one write of the result
 template <class T, device D>
-Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-    detail::check_rows("like", like);
-    detail::ElementLoops<D>::check(exec, row, like);
-    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
-        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
-                         "that of the rows of like, " + detail::shape_text(like.shape()));
-    auto out = detail::new_tensor<T>(exec, like.shape());
-    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+Tensor<T, D> reduce_sum_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                             ReduceOptions const& options = {}) {
+    detail::ElementLoops<D>::check(exec, x, out_grad);
+    auto const reduced = detail::checked_axes(options.axes, x.dimension());
+    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
+    if (out_grad.shape() != shape)
+        throw ShapeError("out_grad.shape()", detail::shape_text(out_grad.shape()), detail::shape_text(shape));
+    auto out = detail::new_tensor<T>(exec, x.shape());
+    if (x.size() != 0) detail::repeat_sums(exec, x.shape(), reduced, out_grad.data(), out.data());
     return out;
 }
 
-struct expand_rows_op;
+struct reduce_sum_grad_op {
+    static constexpr std::string_view name = "reduce_sum_grad";
+    using inputs = slots<slot::x, grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::x>>;
+    using attributes = ReduceOptions;
+    using grad = no_grad;
 
-struct sum_rows_op {
-    static constexpr std::string_view name = "sum_rows";
-    using inputs = slots<slot::x>;
-    using outputs = slots<slot::out>;
-    static constexpr unsigned row_inputs = 0b1;
-    static constexpr bool sums_rows = true;
-    using grad = grad_rule<expand_rows_op, uses<grad_of<slot::out>, slot::x>, makes<grad_of<slot::x>>>;
-
-    static constexpr VarSpec infer(VarSpec const& x) {
-        spec::dense("sum_rows: x", x);
-        spec::has_rows("sum_rows: x", x);
-        Dims dims;
-        for (std::size_t i = 1; i < x.dims.size(); ++i) dims.push_back(x.dims[i]);
-        return {VarType::LOD_TENSOR, x.dtype, dims, 0};
+    static constexpr VarSpec infer(VarSpec const& x, VarSpec const& out_grad, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum_grad: x", x);
+        spec::dense("reduce_sum_grad: out@GRAD", out_grad);
+        spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        VarSpec const sums{VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims), 0};
+        spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
+        return x;
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& x) {
-        return sum_rows(exec, x);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, Tensor<T, D> const& out_grad,
+                            ReduceOptions const& options = {}) {
+        return reduce_sum_grad(exec, x, out_grad, options);
     }
 };
 
-struct expand_rows_op {
-    static constexpr std::string_view name = "expand_rows";
-    using inputs = slots<slot::x, slot::y>;
+/// See reduce_sum.
+struct reduce_sum_op {
+    static constexpr std::string_view name = "reduce_sum";
+    using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
-    using grad = grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+    using attributes = ReduceOptions;
+    using grad = grad_rule<reduce_sum_grad_op>;
 
-    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
-        spec::dense("expand_rows: x", row);
-        spec::dense("expand_rows: y", like);
-        spec::same_dtype("expand_rows: y", like, row);
-        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
-        for (std::size_t i = 0; i < row.dims.size(); ++i)
-            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
-        return like;
+    /// Negative axes may be the first one: their number depends on the rank.
+    static constexpr bool row_wise(ReduceOptions const& options) {
+        return !options.axes.empty() && std::ranges::all_of(options.axes, [](std::int64_t axis) { return axis > 0; });
+    }
+    static constexpr bool row_output(ReduceOptions const& options) { return row_wise(options); }
+
+    static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
+        spec::dense("reduce_sum: x", x);
+        auto const reduced = detail::checked_axes(options.axes, x.dims.size());
+        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                reduced[0] || x.dims.empty() ? 0 : x.lod_level};
     }
 
     template <class T, class D>
-    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
-        return expand_rows(exec, row, like);
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
+        return reduce_sum(exec, x, options);
+    }
+};
+
+/// The gradient of a value that was added to every row, such as a bias: the sum of the rows of out_grad.
+struct bias_grad_op {
+    static constexpr std::string_view name = "bias_grad";
+    using inputs = slots<grad_of<slot::out>>;
+    using outputs = slots<grad_of<slot::b>>;
+    static constexpr unsigned row_inputs = 0b1;
+    static constexpr bool sums_rows = true;
+    using grad = no_grad;
+
+    static constexpr VarSpec infer(VarSpec const& out_grad) { return reduce_sum_op::infer(out_grad, {{0}}); }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
+        return reduce_sum(exec, out_grad, {{0}});
     }
 };
 
@@ -16275,7 +16556,7 @@ struct fc_op {
     static constexpr unsigned row_inputs = 0b001;
     using grad = grad_rules<grad_rule<mul_nt_op, uses<grad_of<slot::out>, slot::w>, makes<grad_of<slot::x>>>,
                             grad_rule<mul_tn_op, uses<slot::x, grad_of<slot::out>>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::b>>>>;
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& w, VarSpec const& b) {
         spec::matrix("fc: x", x);
@@ -16321,7 +16602,7 @@ Var<T, Device> fc(Var<T, Device> const& x, FcOptions const& options = {}) {
     std::int64_t const width = x->spec().dims[1];
     std::int64_t const size = options.output_size == 0 ? width : options.output_size;
     if (options.output_size < 0) throw ValueError("output_size", static_cast<double>(size), "0 or more");
-    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a number where the width of x is not known");
+    if (size == UNK) throw ShapeError("layer::fc: output_size", "0", "a size, as the width of x is unknown");
     auto const w = [&] {
         if (width != UNK || !rowan::detail::depends_on_placeholder(*x))
             return parameter<T, Device>({width, size}, options.weight.value_or(xavier(width, size)));
@@ -16638,9 +16919,9 @@ void check_state(char const* field, Tensor<P, D> const& param, Tensor<S, D> cons
 template <class G, class... P>
 constexpr void check_types() {
     static_assert((!std::integral<sum_t<P>> && ...),
-                  "rowan: an optimizer needs fractions, and integers have none: use scatter_add");
+                  "rowan: an optimizer needs a parameter of a floating-point type: for integers use scatter_add");
     static_assert((computes_from<P, G, P...> && ...),
-                  "rowan: these element types do not compute together: their dtype<T>::sum need a common type that "
+                  "rowan: these element types cannot be combined: their dtype<T>::sum need a common type that "
                   "converts to each");
 }
 
@@ -16973,7 +17254,7 @@ template <class D, class P, class S, class L>
 LaneRule<ftrl_formula> make_ftrl_rule(Tensor<P, D> const& param, Tensor<S, D> const& squared,
                                       Tensor<L, D> const& linear, FtrlOptions options) {
     check_setting<P, S, L>("learning_rate", options.learning_rate);
-    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "another number than 0");
+    if (options.learning_rate == 0.0) throw ValueError("learning_rate", 0.0, "a number other than 0");
     check_setting<P, S, L>("l1", options.l1);
     check_setting<P, S, L>("l2", options.l2);
     if (!(options.lr_power >= -1.0 && options.lr_power <= 0.0))
@@ -17745,7 +18026,7 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         if (wire == g.parameter->spec().dtype) return make(scope, g);
     }
     throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "one of the optimizer's");
+                    "an element type of the optimizer");
 }
 
 template <class Device>
@@ -17977,7 +18258,7 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T, class D>
 Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: integers have no norm to be scaled to");
+    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T, class D>
@@ -18166,11 +18447,11 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
         std::vector<Variable*> some;
         for (std::size_t i = begin; i < begin + size; ++i) {
             if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of all, ").append(std::to_string(wire)));
+                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
             some.push_back(gradients[i].gradient);
         }
         auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "one that gradients are clipped of");
+        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
         auto const clipped = kind->make(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
@@ -18426,7 +18707,7 @@ struct gru_unit_op {
     static constexpr unsigned row_inputs = 0b0011;
     using grad = grad_rules<grad_rule<gru_unit_grad_op>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, slot::hidden_grad>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<slot::hidden_grad>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& w,
                                                   VarSpec const& b) {
@@ -18705,7 +18986,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (v->role() != Role::data) continue;
         auto const found = feeds.find(v->name());
         if (found == feeds.end())
-            throw GraphError(std::string("the batch does not bring the variable \"").append(v->name()).append("\""));
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
         Value value = found->second.value();
         check_fits(*v, value);
         values.emplace(v, std::move(value));
@@ -18715,7 +18996,7 @@ void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& sc
         if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
         Variable const* const declared = scope.find(name);
         if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch brings \"")
+            throw GraphError(std::string("the batch has a value for \"")
                                  .append(name)
                                  .append("\", but there is no data variable of that name"));
     }
@@ -18825,8 +19106,9 @@ Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& op
     }
     for (auto const& other : others) {
         if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(
-                std::string("there is no parameter \"").append(other.first).append("\" for an optimizer of its own"));
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for the optimizer that names it"));
     }
     for (auto const& g : gradients) {
         auto const other = others.find(g.parameter->name());
@@ -18871,8 +19153,7 @@ double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
     for (Variable const* v : net_.inputs()) {
         if (v->role() != Role::data) continue;
         Value const& value = v->value();
-        if (value.rows() == 0)
-            throw ShapeError(v->name() + ".shape(0)", "0", "at least 1: an empty batch teaches nothing");
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
     }
     {
         KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
@@ -19209,7 +19490,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -19226,7 +19507,7 @@ template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: probabilities are fractions, convert x and label");
+    static_assert(!std::integral<S>, "rowan::cross_entropy: x and label must have a floating-point type, convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -19244,7 +19525,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19265,7 +19546,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: probabilities are fractions");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: x must have a floating-point type");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19311,7 +19592,7 @@ struct cross_entropy_op {
         if (label.dims.size() == 2) {
             n = spec::elementwise("cross_entropy: label", label, x).dims[0];
         } else {
-            spec::rank("cross_entropy: label", label, 1, "1 of row numbers or 2 of probabilities");
+            spec::rank("cross_entropy: label", label, 1, "1 for class ids or 2 for probabilities");
             spec::ids("cross_entropy: label", label);
             n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }
@@ -19383,7 +19664,7 @@ struct times_difference {
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::mse: a mean has fractions, convert x and y to a type that has them");
+                  "rowan::mse: x and y must have a floating-point type, convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -19399,7 +19680,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                 Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse_grad: a mean has fractions");
+    static_assert(!std::integral<S>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
     detail::ElementLoops<D>::check(exec, out_grad);
@@ -19470,8 +19751,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::softmax: integers have no softmax, convert x to a type with fractions");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax: x must have a floating-point type, convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());
@@ -19486,7 +19766,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: out must have a floating-point type");
     detail::check_rank("out", out, 2);
     detail::check_same_shape("out_grad", out_grad, out);
     detail::ElementLoops<D>::check(exec, out, out_grad);
@@ -19581,7 +19861,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Tensor<I, D> const& label,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::softmax_with_cross_entropy: integers have no softmax, convert x");
+    static_assert(!std::integral<S>,
+                  "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     auto softmax = detail::new_tensor<T>(exec, x.shape());
@@ -19599,7 +19880,8 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
 template <class T, id_type I, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
                                              Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_with_cross_entropy_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
     detail::check_labels(exec, "softmax", softmax, label);
     std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19899,7 +20181,6 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
 
 #if ROWAN_DEFINES_FUNCTIONS
 
-#include <cstdint>
 #include <string>
 
 namespace rowan::inline v0::detail {
@@ -19910,7 +20191,7 @@ ROWAN_FUNCTION std::shared_ptr<RnnBlock> new_rnn_block(Scope& outside, VarSpec c
     auto const levels = static_cast<std::ptrdiff_t>(x.lod_level);
     if (options.level < -levels || options.level >= levels)
         throw ValueError("layer::rnn: level", static_cast<double>(options.level),
-                         "a level of x, which has " + std::to_string(levels));
+                         "a level of x, whose number of levels is " + std::to_string(levels));
     auto block = std::make_shared<RnnBlock>();
     block->scope = std::make_unique<Scope>(outside);
     block->level = static_cast<std::size_t>(options.level < 0 ? options.level + levels : options.level);
@@ -19935,7 +20216,7 @@ ROWAN_FUNCTION std::vector<Variable*> add_memories(RnnBlock& block, std::span<la
         }
         if (boot == nullptr ? memory.size < 1 : memory.size != 0)
             throw ValueError("layer::rnn: memory.size", static_cast<double>(memory.size),
-                             boot == nullptr ? "1 or more" : "0 beside memory.like");
+                             boot == nullptr ? "1 or more" : "0 together with memory.like");
         VarSpec spec = state;
         spec.dims = {UNK, boot == nullptr ? memory.size : boot->spec().dims[1]};
         std::string const name = before.empty() ? "before" : "before_" + std::to_string(before.size());
@@ -19957,7 +20238,7 @@ ROWAN_FUNCTION void end_step(RnnBlock& block, Variable& output, std::span<Variab
         Dims const &first = before[m]->spec().dims, &next = after[m]->spec().dims;
         if (!(next == first))
             throw ShapeError("layer::rnn: the width of the state after a step",
-                             next.size() == 2 ? std::to_string(next[1]) : "no number", std::to_string(first[1]));
+                             next.size() == 2 ? std::to_string(next[1]) : "unknown", std::to_string(first[1]));
         net.memories.push_back({before[m], after[m]});
     }
     net.build();
@@ -19991,7 +20272,7 @@ namespace rowan::inline v0::layer {
 /// If options.level is not the last level, x_t holds sequences of the levels below, which the step may pool or process
 /// with a recurrent layer of its own. Except on Cuda, batches of 64 or more sequences are split into parts of at least
 /// 32, which run in parallel on the host; the parts, and so the bits of the result, do not depend on the number of
-/// threads. A step with an operator that needs all sequences at once, such as dropout or sum_rows, runs as one part.
+/// threads. A step with an operator that needs all sequences at once, such as dropout, runs as one part.
 /// shapes   x [n, ...] with levels -> output [n, ...] with the same levels, last [sequences, size]
 /// errors   ShapeError if x has no levels, an initial state is not a matrix, the states after a step differ in number
 ///          or shape from those before it, or the output or a state of a step does not have one row for each sequence;
@@ -20408,7 +20689,7 @@ struct lstm_unit_op {
     using grad = grad_rules<grad_rule<lstm_unit_grad_op>,
                             grad_rule<mul_nt_op, uses<grad_of<slot::x>, slot::w>, makes<grad_of<slot::h_prev>>>,
                             grad_rule<mul_tn_op, uses<slot::h_prev, grad_of<slot::x>>, makes<grad_of<slot::w>>>,
-                            grad_rule<sum_rows_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
+                            grad_rule<bias_grad_op, uses<grad_of<slot::x>>, makes<grad_of<slot::b>>>>;
 
     static constexpr std::array<VarSpec, 3> infer(VarSpec const& x, VarSpec const& h_prev, VarSpec const& c_prev,
                                                   VarSpec const& w, VarSpec const& b) {
@@ -20695,10 +20976,32 @@ template <class T, class Device>
 Var<T, Device> matmul(Var<T, Device> const& x, Var<T, Device> const& y, bool transpose_x = false,
                       bool transpose_y = false) {
     if (transpose_x && transpose_y)
-        throw ValueError("transpose_y", 1, "0 where x is transposed: transpose the product of y and x instead");
+        throw ValueError("transpose_y", 1, "0 if transpose_x is set: transpose the product of y and x instead");
     if (transpose_x) return apply<mul_tn_op>({}, x, y);
     if (transpose_y) return apply<mul_nt_op>({}, x, y);
     return apply<mul_op>({}, x, y);
+}
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/reduce_sum.hpp: layer::reduce_sum, the sums along some axes.
+
+namespace rowan::inline v0::layer {
+
+/// Sums the elements along some axes, by default along all of them, see rowan::reduce_sum. For the sum of each
+/// sequence, see layer::sequence_pool.
+///     auto const total = layer::reduce_sum(x, {.axes = {0}});     // the sum of the rows of a batch
+/// shapes   x [...] -> the dims of x without those of the axes, or with dims of 1 for them; without levels if axis 0 is
+///          among the axes
+/// errors   IndexError if an axis is not in [-rank, rank) or occurs twice
+/// cost     as rowan::reduce_sum, when the net runs
+template <class T, class Device>
+Var<T, Device> reduce_sum(Var<T, Device> const& x, ReduceOptions options = {}) {
+    auto const rank = static_cast<std::int64_t>(x->spec().dims.size());
+    for (std::int64_t& axis : options.axes) {
+        if (axis < 0 && axis >= -rank) axis += rank;  // what a recurrent net can tell from axis 0
+    }
+    return apply<reduce_sum_op>(std::move(options), x);
 }
 
 }  // namespace rowan::inline v0::layer
@@ -20757,25 +21060,24 @@ ROWAN_FUNCTION StepProgram::StepProgram(Variable& result) : result_(result) {
             Variable* const v = op->inputs[i];
             bool const is_memory = i == 0 && op->kernel->in_step != nullptr;
             if (is_memory && !is_placeholder(*v))
-                throw GraphError("layer::add_to: the memory is that of another recurrent layer");
+                throw GraphError("layer::add_to: the memory belongs to another recurrent layer");
             if (!is_memory && is_placeholder(*v)) inputs_.insert(v);
             inside = inside || is_placeholder(*v) || within.contains(v);
             if (!is_memory) continue;
             if (std::ranges::find(memories_, v) != memories_.end())
-                throw GraphError("layer::add_to: a memory of a step is added to twice");
+                throw GraphError("layer::add_to is called twice for one memory");
             memories_.push_back(v);
             sums_.push_back(op->outputs[0]);
         }
         if (!inside) continue;
         if (op->kernel == &rnn_kernel)
-            throw GraphError(
-                "layer::rnn: a recurrent layer within the program of a step: write the step as a function");
+            throw GraphError("layer::rnn: step_net has a recurrent layer: write the step as a function");
         order_.push_back(op);
         within.insert(op->outputs.begin(), op->outputs.end());
     }
     for (Variable const* memory : memories_) inputs_.erase(memory);
     if (std::ranges::any_of(inputs_, [](Variable const* v) { return v->role() != Role::step_input; }))
-        throw GraphError("layer::rnn: step_net has a memory to which nothing is added");
+        throw GraphError("layer::rnn: step_net reads a memory without layer::add_to");
     if (order_.empty()) throw GraphError("layer::rnn: step_net depends neither on the step's input nor on a memory");
 }
 
@@ -20796,7 +21098,8 @@ ROWAN_FUNCTION std::vector<VarSpec> StepProgram::memory_specs(VarSpec const& inp
     for (Variable const* v : memories_) {
         VarSpec const& spec = specs.at(v);
         if (spec.dims.size() != 2 || spec.dims[1] == UNK)
-            throw ShapeError("layer::rnn: the width of a memory", "UNK", "one that follows from the step's input");
+            throw ShapeError("layer::rnn: the width of a memory", "UNK",
+                             "a width that follows from the width of the step's input");
         result.push_back(spec);
     }
     return result;
@@ -21269,17 +21572,14 @@ Var<T, Device> sequence_expand(Var<T, Device> const& x, Var<U, Device> const& y,
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/layer/sum_rows.hpp: layer::sum_rows, the sum of all rows.
+// rowan/layer/sum_rows.hpp: layer::sum_rows, the former name of layer::reduce_sum along axis 0.
 
 namespace rowan::inline v0::layer {
 
-/// The sum of all rows of a batch, see rowan::sum_rows. For the sum of each sequence, see layer::sequence_pool.
-/// shapes   x [n, ...] -> [...]
-/// errors   ShapeError if x has rank 0
-/// cost     as rowan::sum_rows, when the net runs
+/// As layer::reduce_sum with {.axes = {0}}. A later version removes it.
 template <class T, class Device>
-Var<T, Device> sum_rows(Var<T, Device> const& x) {
-    return apply<sum_rows_op>({}, x);
+[[deprecated("use layer::reduce_sum")]] Var<T, Device> sum_rows(Var<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
 }
 
 }  // namespace rowan::inline v0::layer
@@ -21287,6 +21587,7 @@ Var<T, Device> sum_rows(Var<T, Device> const& x) {
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 
 #include <chrono>
+#include <cstdio>
 
 namespace rowan::inline v0 {
 
@@ -21360,6 +21661,50 @@ Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
 
 }  // namespace rowan::inline v0
 
+// rowan/op/expand_rows.hpp: expand_rows, a row repeated for each row of a tensor.
+
+namespace rowan::inline v0 {
+
+/// Repeats a row for each row of `like`: the adjoint of reduce_sum along axis 0.
+/// shapes   row [...], like [n, ...] -> the shape of like
+/// errors   ShapeError if like has rank 0 or row does not have the shape of its rows
+/// cost     one write of the result
+template <class T, device D>
+Tensor<T, D> expand_rows(D const& exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+    detail::check_rows("like", like);
+    detail::ElementLoops<D>::check(exec, row, like);
+    if (!std::equal(row.shape().begin(), row.shape().end(), like.shape().begin() + 1, like.shape().end()))
+        throw ShapeError("row.shape()", detail::shape_text(row.shape()),
+                         "that of the rows of like, " + detail::shape_text(like.shape()));
+    auto out = detail::new_tensor<T>(exec, like.shape());
+    detail::ElementLoops<D>::repeat_row(exec, like.shape(0), row.size(), row.data(), out.data());
+    return out;
+}
+
+struct expand_rows_op {
+    static constexpr std::string_view name = "expand_rows";
+    using inputs = slots<slot::x, slot::y>;
+    using outputs = slots<slot::out>;
+    using grad = grad_rule<bias_grad_op, uses<grad_of<slot::out>>, makes<grad_of<slot::x>>>;
+
+    static constexpr VarSpec infer(VarSpec const& row, VarSpec const& like) {
+        spec::dense("expand_rows: x", row);
+        spec::dense("expand_rows: y", like);
+        spec::same_dtype("expand_rows: y", like, row);
+        spec::rank("expand_rows: y", like, row.dims.size() + 1, "one more than that of x");
+        for (std::size_t i = 0; i < row.dims.size(); ++i)
+            spec::same_dim("expand_rows: a dim of y", like.dims[i + 1], row.dims[i]);
+        return like;
+    }
+
+    template <class T, class D>
+    static Tensor<T, D> run(D exec, Tensor<T, D> const& row, Tensor<T, D> const& like) {
+        return expand_rows(exec, row, like);
+    }
+};
+
+}  // namespace rowan::inline v0
+
 // rowan/op/builtin_ops.hpp: builtin_ops, the registry of rowan's operators.
 
 namespace rowan::inline v0 {
@@ -21367,16 +21712,16 @@ namespace rowan::inline v0 {
 /// All operators of rowan except the templates on an element type (cast_op<To>, full_op<T>); `builtin_ops::with<...>`
 /// adds them.
 using builtin_ops =
-    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, cast_grad_op, clip_by_global_norm_op, clip_by_norm_op,
-             clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op, dropout_grad_op,
-             dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op, gru_unit_grad_op,
-             gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op, logical_or_op,
-             embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op, lstm_unit_grad_op,
-             lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op, relu_grad_op,
-             relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op, scale_op, sequence_expand_grad_op,
-             sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op, sigmoid_grad_op, sigmoid_op,
-             softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op, softmax_with_cross_entropy_op,
-             split_grad_op, split_op, sub_op, sum_grad_op, sum_op, sum_rows_op, tanh_grad_op, tanh_op,
+    registry<accuracy_op, adagrad_op, adam_op, add_op, any_op, bias_grad_op, cast_grad_op, clip_by_global_norm_op,
+             clip_by_norm_op, clip_grad_op, clip_op, concat_grad_op, concat_op, cross_entropy_grad_op, cross_entropy_op,
+             dropout_grad_op, dropout_op, elementwise_mul_op, equal_op, expand_rows_op, fc_op, full_like_op, ftrl_op,
+             gru_unit_grad_op, gru_unit_op, identity_op, less_equal_op, less_op, logical_and_op, logical_not_op,
+             logical_or_op, embedding_bag_grad_op, embedding_bag_op, lookup_table_grad_op, lookup_table_op,
+             lstm_unit_grad_op, lstm_unit_op, momentum_op, mse_grad_op, mse_op, mul_nt_op, mul_op, mul_tn_op, negate_op,
+             reduce_sum_grad_op, reduce_sum_op, relu_grad_op, relu_op, rmsprop_op, rowwise_adagrad_op, scale_grad_op,
+             scale_op, sequence_expand_grad_op, sequence_expand_op, sequence_pool_grad_op, sequence_pool_op, sgd_op,
+             sigmoid_grad_op, sigmoid_op, softmax_grad_op, softmax_op, softmax_with_cross_entropy_grad_op,
+             softmax_with_cross_entropy_op, split_grad_op, split_op, sub_op, sum_grad_op, sum_op, tanh_grad_op, tanh_op,
              weighted_embedding_bag_grad_op, weighted_embedding_bag_op>;
 
 }  // namespace rowan::inline v0
@@ -21391,15 +21736,15 @@ using forward_ops =
     registry<accuracy_op, add_op, any_op, clip_op, clip_by_norm_op, concat_op, cross_entropy_op, dropout_op,
              elementwise_mul_op, equal_op, fc_op, full_like_op, gru_unit_op, identity_op, less_equal_op, less_op,
              logical_and_op, logical_not_op, logical_or_op, embedding_bag_op, lookup_table_op, lstm_unit_op, mse_op,
-             mul_nt_op, mul_op, mul_tn_op, negate_op, relu_op, scale_op, sequence_expand_op, sequence_pool_op,
-             sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, sum_rows_op, tanh_op,
+             mul_nt_op, mul_op, mul_tn_op, negate_op, reduce_sum_op, relu_op, scale_op, sequence_expand_op,
+             sequence_pool_op, sigmoid_op, softmax_op, softmax_with_cross_entropy_op, split_op, sub_op, sum_op, tanh_op,
              weighted_embedding_bag_op>;
 
 /// Whether programs provide this operator for integers as well, such as the counter of a loop.
 template <class Op>
 inline constexpr bool takes_integers =
     registry<add_op, concat_op, elementwise_mul_op, equal_op, full_like_op, identity_op, less_equal_op, less_op,
-             negate_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
+             negate_op, reduce_sum_op, scale_op, split_op, sub_op, sum_op>::has<Op>;
 
 /// Whether programs provide this operator for bool as well.
 template <class Op>
@@ -21446,6 +21791,23 @@ template <class T, id_type I, device D>
 
 using lookup_bag_op [[deprecated("use embedding_bag_op")]] = embedding_bag_op;  ///< As embedding_bag_op.
 using weighted_bag_op [[deprecated("use weighted_embedding_bag_op")]] = weighted_embedding_bag_op;  ///< As that.
+
+}  // namespace rowan::inline v0
+
+// rowan/op/sum_rows.hpp: sum_rows, the former name of reduce_sum along axis 0, which a later version removes.
+
+namespace rowan::inline v0 {
+
+/// As reduce_sum with {.axes = {0}}.
+template <class T, device D>
+[[deprecated("use reduce_sum")]] Tensor<T, D> sum_rows(D const& exec, Tensor<T, D> const& x) {
+    return reduce_sum(exec, x, {.axes = {0}});
+}
+/// As reduce_sum with {.axes = {0}}.
+template <class T, class Device>
+[[deprecated("use reduce_sum")]] Tensor<T, Device> sum_rows(Tensor<T, Device> const& x) {
+    return reduce_sum(x, {.axes = {0}});
+}
 
 }  // namespace rowan::inline v0
 
@@ -22331,7 +22693,7 @@ struct SequenceSoftmax<Cpu> {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
     static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax: integers have no softmax, convert x to a type with fractions");
+                  "rowan::sequence_softmax: x must have a floating-point type, convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
@@ -22347,7 +22709,8 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::sequence_softmax_grad: integers have no softmax");
+    static_assert(!std::integral<detail::sum_t<T>>,
+                  "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());

@@ -3,8 +3,6 @@
 
 #include <rowan/core/tensor.hpp>
 
-#include <utility>
-
 namespace rowan::inline v0 {
 
 /// Returns a tensor on the host. On a device, `to_device` copies it there.

@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <ranges>
 #include <span>
-#include <type_traits>
 
 namespace rowan::inline v0 {
 

@@ -9,14 +9,9 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
-#include <algorithm>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <span>
-#include <string>
 #include <utility>
 
 namespace xt {

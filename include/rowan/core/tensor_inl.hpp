@@ -7,12 +7,8 @@
 
 #include <algorithm>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
-#include <string>
-#include <utility>
 
 namespace rowan::inline v0 {
 

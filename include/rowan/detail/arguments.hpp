@@ -4,7 +4,6 @@
 #include <rowan/core/error.hpp>
 #include <rowan/core/tensor.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>

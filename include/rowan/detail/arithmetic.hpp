@@ -11,7 +11,6 @@ ROWAN_ERROR(rowan needs xsimd ROWAN_MIN_XSIMD or newer (Debian: libxsimd-dev));
 
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {

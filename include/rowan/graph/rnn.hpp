@@ -12,7 +12,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {

@@ -8,15 +8,6 @@
 #include <rowan/sequence/batches.hpp>
 #include <rowan/sequence/detail/pick_sequences.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <span>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
 namespace rowan::inline v0 {
 
 template <class T, class D>

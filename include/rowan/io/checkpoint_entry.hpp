@@ -12,7 +12,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace rowan::inline v0 {

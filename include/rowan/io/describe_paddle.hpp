@@ -5,11 +5,8 @@
 #include <rowan/io/detail/file_reader.hpp>
 #include <rowan/io/detail/paddle_stream.hpp>
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {

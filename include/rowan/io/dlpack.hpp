@@ -14,7 +14,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 

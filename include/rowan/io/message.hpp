@@ -5,14 +5,12 @@
 #include <rowan/io/detail/nanopb.hpp>
 #include <rowan/io/detail/wire.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -21,10 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -8,7 +8,6 @@
 #include <rowan/io/npy.hpp>
 
 #include <cstddef>
-#include <cstdio>
 #include <map>
 #include <span>
 #include <string>

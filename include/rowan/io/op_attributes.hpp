@@ -9,7 +9,6 @@
 #include <rowan/op/var_spec.hpp>
 #include <rowan/sequence/sequence_pool.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -21,8 +20,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

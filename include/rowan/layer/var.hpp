@@ -6,9 +6,7 @@
 #include <rowan/graph/scope.hpp>
 
 #include <tuple>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
 /// Layers: functions that add operators and parameters to a net.
 namespace rowan::inline v0::layer {

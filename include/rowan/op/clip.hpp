@@ -12,7 +12,6 @@
 #include <concepts>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 namespace rowan::inline v0 {
 

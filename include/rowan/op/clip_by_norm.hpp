@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <span>
 #include <string_view>
 #include <tuple>

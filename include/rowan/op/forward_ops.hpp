@@ -4,9 +4,6 @@
 #include <rowan/detail/arguments.hpp>
 #include <rowan/op/builtin_ops.hpp>
 
-#include <cstdint>
-#include <type_traits>
-
 namespace rowan::inline v0 {
 
 /// All operators of rowan except those that only training needs and the templates on an element type (cast_op,

@@ -3,7 +3,6 @@
 
 #include <rowan/op/registry.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>

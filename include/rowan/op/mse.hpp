@@ -11,7 +11,6 @@
 
 #include <array>
 #include <concepts>
-#include <cstddef>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

@@ -11,7 +11,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <tuple>

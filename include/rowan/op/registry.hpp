@@ -13,7 +13,6 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace rowan::inline v0 {
 

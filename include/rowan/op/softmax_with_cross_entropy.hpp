@@ -14,7 +14,6 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <tuple>
 #include <utility>

@@ -7,7 +7,6 @@
 #include <rowan/sequence/step_map.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -15,7 +15,6 @@
 #include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -5,14 +5,8 @@
 #include <rowan/detail/partition.hpp>
 #include <rowan/sequence/step_map.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <memory>
-#include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0 {

@@ -5,13 +5,9 @@
 #include <rowan/detail/elementwise.hpp>
 #include <rowan/sequence/tensor_array.hpp>
 
-#include <concepts>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

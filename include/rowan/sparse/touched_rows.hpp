@@ -14,8 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -24,8 +24,6 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0 {
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstddef>
-#include <cstring>
 #include <mutex>
 #include <new>
 

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {

@@ -9,7 +9,6 @@
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {

@@ -3,7 +3,6 @@
 
 #include <rowan/core/error.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

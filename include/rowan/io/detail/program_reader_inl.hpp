@@ -9,16 +9,8 @@
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/while_loop.hpp>
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 

@@ -8,7 +8,6 @@
 #include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/op/infer.hpp>
 
-#include <cstdint>
 #include <string>
 
 namespace rowan::inline v0::detail {

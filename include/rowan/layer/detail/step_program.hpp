@@ -8,7 +8,6 @@
 #include <rowan/op/add.hpp>
 
 #include <span>
-#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>

@@ -16,7 +16,6 @@
 #include <rowan/layer/schedule.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

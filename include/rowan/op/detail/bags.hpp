@@ -8,7 +8,6 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>

@@ -5,8 +5,6 @@
 #include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 
-#include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>

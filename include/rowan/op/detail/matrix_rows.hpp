@@ -9,7 +9,6 @@
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/exponential.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>

@@ -11,7 +11,6 @@
 #include <initializer_list>
 #include <ranges>
 #include <span>
-#include <utility>
 
 namespace rowan::inline v0 {
 

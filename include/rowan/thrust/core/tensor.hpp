@@ -5,10 +5,7 @@
 #include <rowan/thrust/core/detail/storage.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <initializer_list>
-#include <limits>
-#include <string>
 #include <utility>
 
 namespace rowan::inline v0 {

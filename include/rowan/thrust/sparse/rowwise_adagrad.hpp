@@ -6,7 +6,6 @@
 #include <rowan/thrust/sparse/update_rows.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 
 namespace rowan::inline v0::detail {

@@ -7,7 +7,6 @@
 #include <rowan/thrust/detail/elementwise.hpp>
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 namespace rowan::inline v0::detail {
