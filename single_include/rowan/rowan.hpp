@@ -866,6 +866,10 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
     { dtype<T>::narrow(s) } -> std::same_as<T>;
 };
 
+/// An element type that has fractions: one whose sums are not integers.
+template <class T>
+concept floating_element = element<T> && !std::integral<typename dtype<T>::sum>;
+
 namespace detail {
 
 /// The common base of the built-in element types.
@@ -7622,6 +7626,10 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
+namespace detail {
+class ScopeRollback;
+}
+
 /// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
 /// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
 /// layer is created later.
@@ -7773,6 +7781,11 @@ public:
     void set_name(Variable& v, std::string name, bool own = true);
 
 private:
+    friend class detail::ScopeRollback;
+
+    // Removes all variables and operators but the first ones.
+    void truncate(std::size_t variables, std::size_t operators) noexcept;
+
     Scope* parent_ = nullptr;
     std::vector<std::unique_ptr<Variable>> variables_;
     std::vector<std::unique_ptr<Operator>> operators_;
@@ -7789,6 +7802,23 @@ struct WithdrawnScope {
     ~WithdrawnScope() {
         if (scope != nullptr) scope->forget_readers();
     }
+};
+
+/// Removes on destruction what has been added to a scope since, unless `keep` was called.
+class ScopeRollback {
+public:
+    explicit ScopeRollback(Scope& scope)
+        : scope_(&scope), variables_(scope.variables().size()), operators_(scope.operators().size()) {}
+    ScopeRollback(ScopeRollback const&) = delete;
+    ScopeRollback& operator=(ScopeRollback const&) = delete;
+    ~ScopeRollback() {
+        if (scope_ != nullptr) scope_->truncate(variables_, operators_);
+    }
+    void keep() noexcept { scope_ = nullptr; }
+
+private:
+    Scope* scope_;
+    std::size_t variables_, operators_;
 };
 
 inline Scope*& current_scope() {
@@ -7869,6 +7899,21 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
         for (Variable* const v : op->inputs) {
             if (&v->scope() != this) std::erase(v->readers_, op.get());
         }
+    }
+}
+
+ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
+    while (operators_.size() > operators) {
+        Operator const& op = *operators_.back();
+        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
+        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
+        operators_.pop_back();
+    }
+    while (variables_.size() > variables) {
+        if (auto const found = by_name_.find(variables_.back()->name());
+            found != by_name_.end() && found->second == variables_.back().get())
+            by_name_.erase(found);
+        variables_.pop_back();
     }
 }
 
@@ -9040,7 +9085,8 @@ struct ParameterGradient {
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
 /// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
 /// needs are computed.
-/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
+///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
 ///          and sums
 template <class T = float, class Device = Cpu>
@@ -9055,6 +9101,7 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     maker.spread(order);
     if (!maker.wants(cost))
         throw GraphError(detail::describe(cost).append(" does not depend on a parameter: there is nothing to train"));
+    detail::ScopeRollback added(scope);
     maker.add(cost, maker.fill(cost, 1.0));
     for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
     std::vector<ParameterGradient> gradients;
@@ -9065,6 +9112,7 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
             if (Variable* const g = maker.gradient(*v)) gradients.push_back({v, g});
         }
     }
+    added.keep();
     return gradients;
 }
 template <class T = float, class Device = Cpu>
@@ -13134,7 +13182,7 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type, convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
@@ -13176,7 +13224,7 @@ template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout_grad: out_grad must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);
@@ -14048,7 +14096,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::clip: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type, convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
@@ -14681,7 +14729,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::tanh: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type, convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 
@@ -15066,7 +15114,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: the table must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
@@ -17975,7 +18023,7 @@ public:
 
     /// Adds the operator that updates a parameter, and its states, to a scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
-    ///          already has states of these names
+    ///          already has states of these names; the scope then is as before
     /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
@@ -18023,7 +18071,11 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
 template <class Device>
 auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
     for (auto const& [wire, make] : kinds_) {
-        if (wire == g.parameter->spec().dtype) return make(scope, g);
+        if (wire != g.parameter->spec().dtype) continue;
+        rowan::detail::ScopeRollback added(scope);
+        Update update = make(scope, g);
+        added.keep();
+        return update;
     }
     throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
                     "an element type of the optimizer");
@@ -18258,7 +18310,7 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T, class D>
 Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T, class D>
@@ -19490,7 +19542,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -19507,7 +19559,8 @@ template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: x and label must have a floating-point type, convert them");
+    static_assert(floating_element<T>,
+                  "rowan::cross_entropy: x and label must have a floating-point type, convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -19525,7 +19578,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19546,7 +19599,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -19663,8 +19716,7 @@ struct times_difference {
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::mse: x and y must have a floating-point type, convert them");
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type, convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -19680,7 +19732,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                 Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse_grad: x and y must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
     detail::ElementLoops<D>::check(exec, out_grad);
@@ -19751,7 +19803,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type, convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());
@@ -19766,7 +19818,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: out must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
     detail::check_rank("out", out, 2);
     detail::check_same_shape("out_grad", out_grad, out);
     detail::ElementLoops<D>::check(exec, out, out_grad);
@@ -19861,7 +19913,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Tensor<I, D> const& label,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>,
+    static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
@@ -19880,7 +19932,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
 template <class T, id_type I, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
                                              Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>,
+    static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
     detail::check_labels(exec, "softmax", softmax, label);
     std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
@@ -22692,8 +22744,7 @@ struct SequenceSoftmax<Cpu> {
 ///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type, convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
@@ -22709,8 +22760,7 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax_grad: out must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());

@@ -89,6 +89,9 @@ TEST_CASE("what cannot be trained is refused", "[graph]") {
     auto& share = b.op<accuracy_op, double, std::int64_t>({&b.parameter("w", {2, 3}, 1), &b.data<std::int64_t>("label", {UNK})});
     CHECK_THROWS_WITH(append_backward<double>(share),
                       "operator accuracy has no gradient for its input w, on which a result without a name depends");
+    CHECK(b.scope.operators().size() == 1);
+    CHECK(b.scope.variables().size() == 4);
+    CHECK(share.readers().empty());
 }
 
 }  // namespace test_backward

@@ -95,4 +95,16 @@ TEST_CASE("all parameters change or none, also where one optimizer refuses", "[l
     CHECK(first(*net.v) == 0);
 }
 
+TEST_CASE("an optimizer that cannot be added leaves the scope as it was", "[layer]") {
+    Scope scope;
+    auto& w = scope.new_var("w", tensor_spec<float>({2}), Role::parameter);
+    auto& gradient = scope.new_var("gradient", tensor_spec<float>({2}));
+    scope.new_var("w@adam.moment2", tensor_spec<float>({2}));
+    layer::Optimizer const adam(layer::Adam{});
+    CHECK_THROWS_AS(adam.add(scope, {&w, &gradient}), GraphError);
+    CHECK(scope.variables().size() == 3);
+    CHECK(scope.find("w@adam.moment1") == nullptr);
+    CHECK(scope.operators().empty());
+}
+
 }  // namespace test_optimizer

@@ -30,6 +30,10 @@ concept element = std::is_trivially_copyable_v<T> && std::default_initializable<
     { dtype<T>::narrow(s) } -> std::same_as<T>;
 };
 
+/// An element type that has fractions: one whose sums are not integers.
+template <class T>
+concept floating_element = element<T> && !std::integral<typename dtype<T>::sum>;
+
 namespace detail {
 
 /// The common base of the built-in element types.

@@ -21,7 +21,8 @@ struct ParameterGradient {
 /// gradient variables. `scope` must be the scope of `cost` or an inner scope of it. A variable that is read more than
 /// once gets the sum of its gradients; gradients of lookup tables stay row-sparse. Only gradients that a parameter
 /// needs are computed.
-/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient
+/// errors   GraphError if `cost` does not depend on a parameter, or an operator on the path has no gradient; the scope
+///          then is as before
 /// cost     one pass over the net; for each operator on the path at most one new operator per gradient rule, plus zeros
 ///          and sums
 template <class T = float, class Device = Cpu>
@@ -36,6 +37,7 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
     maker.spread(order);
     if (!maker.wants(cost))
         throw GraphError(detail::describe(cost).append(" does not depend on a parameter: there is nothing to train"));
+    detail::ScopeRollback added(scope);
     maker.add(cost, maker.fill(cost, 1.0));
     for (auto op = order.rbegin(); op != order.rend(); ++op) maker.differentiate(**op);
     std::vector<ParameterGradient> gradients;
@@ -46,6 +48,7 @@ std::vector<ParameterGradient> append_backward(Variable& cost, Scope& scope) {
             if (Variable* const g = maker.gradient(*v)) gradients.push_back({v, g});
         }
     }
+    added.keep();
     return gradients;
 }
 template <class T = float, class Device = Cpu>

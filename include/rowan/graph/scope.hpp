@@ -26,6 +26,10 @@ namespace rowan::inline v0 {
 class Variable;
 class Scope;
 
+namespace detail {
+class ScopeRollback;
+}
+
 /// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
 /// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
 /// layer is created later.
@@ -177,6 +181,11 @@ public:
     void set_name(Variable& v, std::string name, bool own = true);
 
 private:
+    friend class detail::ScopeRollback;
+
+    // Removes all variables and operators but the first ones.
+    void truncate(std::size_t variables, std::size_t operators) noexcept;
+
     Scope* parent_ = nullptr;
     std::vector<std::unique_ptr<Variable>> variables_;
     std::vector<std::unique_ptr<Operator>> operators_;
@@ -193,6 +202,23 @@ struct WithdrawnScope {
     ~WithdrawnScope() {
         if (scope != nullptr) scope->forget_readers();
     }
+};
+
+/// Removes on destruction what has been added to a scope since, unless `keep` was called.
+class ScopeRollback {
+public:
+    explicit ScopeRollback(Scope& scope)
+        : scope_(&scope), variables_(scope.variables().size()), operators_(scope.operators().size()) {}
+    ScopeRollback(ScopeRollback const&) = delete;
+    ScopeRollback& operator=(ScopeRollback const&) = delete;
+    ~ScopeRollback() {
+        if (scope_ != nullptr) scope_->truncate(variables_, operators_);
+    }
+    void keep() noexcept { scope_ = nullptr; }
+
+private:
+    Scope* scope_;
+    std::size_t variables_, operators_;
 };
 
 inline Scope*& current_scope() {

@@ -55,6 +55,21 @@ ROWAN_FUNCTION void Scope::forget_readers() noexcept {
     }
 }
 
+ROWAN_FUNCTION void Scope::truncate(std::size_t variables, std::size_t operators) noexcept {
+    while (operators_.size() > operators) {
+        Operator const& op = *operators_.back();
+        for (Variable* const v : op.inputs) std::erase(v->readers_, &op);
+        for (Variable* const v : op.outputs) std::erase(v->writers_, &op);
+        operators_.pop_back();
+    }
+    while (variables_.size() > variables) {
+        if (auto const found = by_name_.find(variables_.back()->name());
+            found != by_name_.end() && found->second == variables_.back().get())
+            by_name_.erase(found);
+        variables_.pop_back();
+    }
+}
+
 ROWAN_FUNCTION std::span<std::unique_ptr<Variable> const> Scope::variables() const noexcept { return variables_; }
 ROWAN_FUNCTION std::span<std::unique_ptr<Operator> const> Scope::operators() const noexcept { return operators_; }
 

@@ -142,7 +142,7 @@ public:
 
     /// Adds the operator that updates a parameter, and its states, to a scope.
     /// errors   TypeError if this optimizer does not support the parameter's element type; GraphError if the scope
-    ///          already has states of these names
+    ///          already has states of these names; the scope then is as before
     /// cost     O(number of types), plus one operator and its states
     Update add(Scope& scope, ParameterGradient const& g) const;
 
@@ -190,7 +190,11 @@ OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
 template <class Device>
 auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const -> Update {
     for (auto const& [wire, make] : kinds_) {
-        if (wire == g.parameter->spec().dtype) return make(scope, g);
+        if (wire != g.parameter->spec().dtype) continue;
+        rowan::detail::ScopeRollback added(scope);
+        Update update = make(scope, g);
+        added.keep();
+        return update;
     }
     throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
                     "an element type of the optimizer");

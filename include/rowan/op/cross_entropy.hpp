@@ -13,7 +13,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -124,7 +123,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -141,7 +140,8 @@ template <class T, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy: x and label must have a floating-point type, convert them");
+    static_assert(floating_element<T>,
+                  "rowan::cross_entropy: x and label must have a floating-point type, convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -158,8 +158,7 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -180,7 +179,7 @@ Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, 
 template <class T, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::cross_entropy_grad: x must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
     detail::check_soft_labels(x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     detail::check_reduced("out_grad", out_grad, reduction, n);
@@ -230,7 +229,10 @@ struct cross_entropy_op {
             spec::ids("cross_entropy: label", label);
             n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }
-        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, n), 0};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = detail::reduced_dims(a.reduction, n),
+                .lod_level = 0};
     }
 
     template <class T, class L, class D>

@@ -11,7 +11,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -76,7 +75,7 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type, convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
@@ -118,7 +117,7 @@ template <class T, device D>
 Tensor<T, D> dropout_grad(D const& exec, Tensor<std::uint8_t, D> const& mask, Tensor<T, D> const& out_grad,
                           double probability, bool training = true) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::dropout_grad: out_grad must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::dropout_grad: out_grad must have a floating-point type");
     detail::check_dropout(probability);
     detail::check_same_shape("out_grad", out_grad, mask);
     detail::ElementLoops<D>::check(exec, mask, out_grad);

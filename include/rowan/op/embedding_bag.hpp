@@ -61,7 +61,7 @@ struct embedding_bag_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
     }
 
     template <class T, class I, class D>
@@ -87,7 +87,7 @@ struct embedding_bag_op {
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
-        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
     }
 
     template <class T, id_type I, class D>

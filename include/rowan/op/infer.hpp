@@ -102,7 +102,10 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
     dense(field, x);
     dense(field, like);
     same_dtype(field, x, like);
-    return {VarType::LOD_TENSOR, like.dtype, same_dims(field, x, like), like.lod_level};
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = like.dtype,
+            .dims = same_dims(field, x, like),
+            .lod_level = like.lod_level};
 }
 
 }  // namespace rowan::inline v0::spec

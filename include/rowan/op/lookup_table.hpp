@@ -80,7 +80,7 @@ struct lookup_table_grad_op {
 
     /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
-        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
     }
 
     template <class T, class I, class D>
@@ -106,7 +106,7 @@ struct lookup_table_op {
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level};
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
     }
 
     template <class T, id_type I, class D>

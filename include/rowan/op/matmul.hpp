@@ -87,10 +87,10 @@ struct matmul_op {
         spec::matrix("mul: y", y);
         spec::same_dtype("mul: y", y, x);
         spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return {VarType::LOD_TENSOR,
-                x.dtype,
-                {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                transpose_x ? 0 : x.lod_level};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                .lod_level = transpose_x ? 0 : x.lod_level};
     }
 
     template <class T, class D>

@@ -10,7 +10,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <array>
-#include <concepts>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -49,8 +48,7 @@ struct times_difference {
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::mse: x and y must have a floating-point type, convert them");
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type, convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -66,7 +64,7 @@ template <class T, device D>
 std::tuple<Tensor<T, D>, Tensor<T, D>> mse_grad(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y,
                                                 Tensor<T, D> const& out_grad) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::mse_grad: x and y must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::mse_grad: x and y must have a floating-point type");
     detail::check_same_shape("y", y, x);
     detail::check_reduced("out_grad", out_grad, Reduction::mean, 1);
     detail::ElementLoops<D>::check(exec, out_grad);
@@ -94,7 +92,8 @@ struct mse_grad_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
         VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad, {VarType::LOD_TENSOR, x.dtype, {1}, 0});
+        spec::elementwise("mse_grad: out@GRAD", out_grad,
+                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
         return {both, both};
     }
 
@@ -113,7 +112,7 @@ struct mse_op {
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         spec::elementwise("mse: y", y, x);
-        return {VarType::LOD_TENSOR, x.dtype, {1}, 0};
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
     }
 
     template <class T, class D>

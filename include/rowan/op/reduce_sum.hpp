@@ -84,7 +84,10 @@ struct reduce_sum_grad_op {
         spec::dense("reduce_sum_grad: out@GRAD", out_grad);
         spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
         auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        VarSpec const sums{VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims), 0};
+        VarSpec const sums{.type = VarType::LOD_TENSOR,
+                           .dtype = x.dtype,
+                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                           .lod_level = 0};
         spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
         return x;
     }
@@ -113,8 +116,10 @@ struct reduce_sum_op {
     static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
         spec::dense("reduce_sum: x", x);
         auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
     }
 
     template <class T, class D>

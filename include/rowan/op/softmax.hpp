@@ -9,7 +9,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <concepts>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -23,7 +22,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type, convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());
@@ -38,7 +37,7 @@ Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
 /// cost     two reads of both and one write of the result, temporary memory of one row per thread
 template <class T, device D>
 Tensor<T, D> softmax_grad(D const& exec, Tensor<T, D> const& out, Tensor<T, D> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>, "rowan::softmax_grad: out must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::softmax_grad: out must have a floating-point type");
     detail::check_rank("out", out, 2);
     detail::check_same_shape("out_grad", out_grad, out);
     detail::ElementLoops<D>::check(exec, out, out_grad);

@@ -12,7 +12,6 @@
 #include <rowan/op/registry.hpp>
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <string_view>
 #include <tuple>
@@ -53,7 +52,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Tensor<I, D> const& label,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>,
+    static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
@@ -72,7 +71,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
 template <class T, id_type I, device D>
 Tensor<T, D> softmax_with_cross_entropy_grad(D const& exec, Tensor<T, D> const& softmax, Tensor<I, D> const& label,
                                              Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    static_assert(!std::integral<detail::sum_t<T>>,
+    static_assert(floating_element<T>,
                   "rowan::softmax_with_cross_entropy_grad: softmax must have a floating-point type");
     detail::check_labels(exec, "softmax", softmax, label);
     std::size_t const n = softmax.shape(0), classes = softmax.shape(1);
@@ -115,7 +114,11 @@ struct softmax_with_cross_entropy_op {
         spec::ids("softmax_with_cross_entropy: label", label);
         VarSpec softmax = x;
         softmax.dims[0] = spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
-        return {VarSpec{VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, softmax.dims[0]), 0}, softmax};
+        return {VarSpec{.type = VarType::LOD_TENSOR,
+                        .dtype = x.dtype,
+                        .dims = detail::reduced_dims(a.reduction, softmax.dims[0]),
+                        .lod_level = 0},
+                softmax};
     }
 
     template <class T, class I, class D>

@@ -8,7 +8,6 @@
 #include <rowan/op/infer.hpp>
 #include <rowan/op/registry.hpp>
 
-#include <concepts>
 #include <string_view>
 
 namespace rowan::inline v0 {
@@ -43,7 +42,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(!std::integral<S>, "rowan::tanh: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type, convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 

@@ -93,14 +93,14 @@ constexpr bool is_integral(std::int32_t wire) noexcept {
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
+    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
 }
 /// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(),
                   "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
+    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
 }
 
 }  // namespace rowan::inline v0

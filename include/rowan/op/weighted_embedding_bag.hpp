@@ -49,7 +49,7 @@ struct weighted_embedding_bag_grad_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
                                                   VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{VarType::SELECTED_ROWS, w.dtype, w.dims, 0}, weight};
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
     }
 
     template <class T, class I, class D>

@@ -7,7 +7,6 @@
 #include <rowan/sequence/detail/sequences.hpp>
 #include <rowan/sequence/lod_tensor.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -118,8 +117,7 @@ struct SequenceSoftmax<Cpu> {
 ///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type, convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
@@ -135,8 +133,7 @@ LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax_grad(D const& exec, LoDTensor<T, D> const& out,
                                       std::type_identity_t<Tensor<T, D>> const& out_grad) {
-    static_assert(!std::integral<detail::sum_t<T>>,
-                  "rowan::sequence_softmax_grad: out must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::sequence_softmax_grad: out must have a floating-point type");
     detail::check_sequences(exec, "out", out);
     detail::check_same_shape("out_grad", out_grad, out.value());
     auto x_grad = detail::new_tensor<T>(exec, out.shape());

@@ -8,7 +8,6 @@
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,7 +21,7 @@ namespace rowan::inline v0::detail {
 template <class T, class I, class D>
 void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const& ids, Tensor<T, D> const* weight,
                 Pooling pool) {
-    static_assert(!std::integral<sum_t<T>>, "rowan::embedding_bag: the table must have a floating-point type");
+    static_assert(floating_element<T>, "rowan::embedding_bag: the table must have a floating-point type");
     if (pool != Pooling::sum && pool != Pooling::mean && pool != Pooling::sqrt && pool != Pooling::max)
         throw ValueError("pool", static_cast<double>(pool), "one of sum, mean, sqrt, max");
     check_sequences(exec, "ids", ids);
