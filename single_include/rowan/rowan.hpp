@@ -2613,14 +2613,14 @@ constexpr bool is_integral(std::int32_t wire) noexcept {
 template <class T>
 constexpr VarSpec tensor_spec(Dims dims, std::size_t lod_level = 0) {
     static_assert(detail::is_element<T>(), "rowan::tensor_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::LOD_TENSOR, dtype<T>::wire, dims, lod_level};
+    return {.type = VarType::LOD_TENSOR, .dtype = dtype<T>::wire, .dims = dims, .lod_level = lod_level};
 }
 /// The same for a SelectedRows.
 template <class T>
 constexpr VarSpec selected_rows_spec(Dims dims) {
     static_assert(detail::is_element<T>(),
                   "rowan::selected_rows_spec<T>: specialize rowan::dtype<T> for this element type");
-    return {VarType::SELECTED_ROWS, dtype<T>::wire, dims, 0};
+    return {.type = VarType::SELECTED_ROWS, .dtype = dtype<T>::wire, .dims = dims, .lod_level = 0};
 }
 
 }  // namespace rowan::inline v0
@@ -5762,7 +5762,10 @@ constexpr VarSpec elementwise(char const* field, VarSpec const& x, VarSpec const
     dense(field, x);
     dense(field, like);
     same_dtype(field, x, like);
-    return {VarType::LOD_TENSOR, like.dtype, same_dims(field, x, like), like.lod_level};
+    return {.type = VarType::LOD_TENSOR,
+            .dtype = like.dtype,
+            .dims = same_dims(field, x, like),
+            .lod_level = like.lod_level};
 }
 
 }  // namespace rowan::inline v0::spec
@@ -15382,7 +15385,7 @@ struct embedding_bag_grad_op {
     using grad = no_grad;
 
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, BagOptions const& = {}) {
-        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
     }
 
     template <class T, class I, class D>
@@ -15408,7 +15411,7 @@ struct embedding_bag_op {
         spec::has_levels("embedding_bag: ids", ids);
         Dims dims = w.dims;
         dims[0] = UNK;
-        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level - 1};
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level - 1};
     }
 
     template <class T, id_type I, class D>
@@ -15561,7 +15564,7 @@ struct lookup_table_grad_op {
 
     /// The gradient is always row-sparse.
     static constexpr VarSpec infer(VarSpec const& w, VarSpec const&, VarSpec const&, LookupOptions const& = {}) {
-        return {VarType::SELECTED_ROWS, w.dtype, w.dims, 0};
+        return {.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0};
     }
 
     template <class T, class I, class D>
@@ -15587,7 +15590,7 @@ struct lookup_table_op {
         spec::ids("lookup_table: ids", ids);
         Dims dims = ids.dims;
         for (std::size_t i = 1; i < w.dims.size(); ++i) dims.push_back(w.dims[i]);
-        return {VarType::LOD_TENSOR, w.dtype, dims, ids.lod_level};
+        return {.type = VarType::LOD_TENSOR, .dtype = w.dtype, .dims = dims, .lod_level = ids.lod_level};
     }
 
     template <class T, id_type I, class D>
@@ -15640,7 +15643,7 @@ struct weighted_embedding_bag_grad_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& w, VarSpec const&, VarSpec const& weight,
                                                   VarSpec const&, BagOptions const& = {}) {
-        return {VarSpec{VarType::SELECTED_ROWS, w.dtype, w.dims, 0}, weight};
+        return {VarSpec{.type = VarType::SELECTED_ROWS, .dtype = w.dtype, .dims = w.dims, .lod_level = 0}, weight};
     }
 
     template <class T, class I, class D>
@@ -16182,10 +16185,10 @@ struct matmul_op {
         spec::matrix("mul: y", y);
         spec::same_dtype("mul: y", y, x);
         spec::same_dim("mul: the inner dim of y", y.dims[transpose_y ? 1 : 0], x.dims[transpose_x ? 0 : 1]);
-        return {VarType::LOD_TENSOR,
-                x.dtype,
-                {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
-                transpose_x ? 0 : x.lod_level};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[transpose_x ? 1 : 0], y.dims[transpose_y ? 0 : 1]},
+                .lod_level = transpose_x ? 0 : x.lod_level};
     }
 
     template <class T, class D>
@@ -16211,7 +16214,7 @@ namespace rowan::inline v0::detail {
 }
 
 /// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::vector<std::int64_t> const& axes, std::size_t rank) {
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
     std::array<bool, 8> in{};
     for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
     auto const dims = static_cast<std::int64_t>(rank);
@@ -16452,6 +16455,22 @@ struct ReduceOptions {
         std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
 };
 
+namespace detail {
+
+/// The sums along these axes, see reduce_sum.
+template <class T, class D>
+Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    auto out = new_tensor<T>(exec, shape);
+    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+}  // namespace detail
+
 /// Sums the elements along some axes, by default along all of them.
 ///
 ///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
@@ -16466,13 +16485,7 @@ struct ReduceOptions {
 /// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
 template <class T, device D>
 Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    auto const reduced = detail::checked_axes(options.axes, x.dimension());
-    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
-    auto out = detail::new_tensor<T>(exec, shape);
-    detail::sum_axes(exec, detail::reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
+    return detail::summed_along(exec, x, options.axes, options.keep_dims);
 }
 
 template <class T, class Device>
@@ -16509,7 +16522,10 @@ struct reduce_sum_grad_op {
         spec::dense("reduce_sum_grad: out@GRAD", out_grad);
         spec::same_dtype("reduce_sum_grad: out@GRAD", out_grad, x);
         auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        VarSpec const sums{VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims), 0};
+        VarSpec const sums{.type = VarType::LOD_TENSOR,
+                           .dtype = x.dtype,
+                           .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                           .lod_level = 0};
         spec::same_dims("reduce_sum_grad: out@GRAD", out_grad, sums);
         return x;
     }
@@ -16538,8 +16554,10 @@ struct reduce_sum_op {
     static constexpr VarSpec infer(VarSpec const& x, ReduceOptions const& options = {}) {
         spec::dense("reduce_sum: x", x);
         auto const reduced = detail::checked_axes(options.axes, x.dims.size());
-        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_shape(x.dims, reduced, options.keep_dims),
-                reduced[0] || x.dims.empty() ? 0 : x.lod_level};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = detail::reduced_shape(x.dims, reduced, options.keep_dims),
+                .lod_level = reduced[0] || x.dims.empty() ? 0 : x.lod_level};
     }
 
     template <class T, class D>
@@ -16561,7 +16579,8 @@ struct bias_grad_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return reduce_sum(exec, out_grad, {{0}});
+        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
+        return detail::summed_along(exec, out_grad, rows, false);
     }
 };
 
@@ -16614,10 +16633,10 @@ struct fc_op {
         spec::same_dtype("fc: w", w, x);
         spec::same_dtype("fc: b", b, x);
         spec::same_dim("fc: w.shape(0)", w.dims[0], x.dims[1]);
-        return {VarType::LOD_TENSOR,
-                x.dtype,
-                {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
-                x.lod_level};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = {x.dims[0], spec::same_dim("fc: b.shape(0)", b.dims[0], w.dims[1])},
+                .lod_level = x.lod_level};
     }
 
     template <class T, class D>
@@ -19577,7 +19596,6 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
 template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy_grad(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                                 Tensor<T, D> const& out_grad, Reduction reduction = Reduction::mean) {
-    using S = detail::sum_t<T>;
     static_assert(floating_element<T>, "rowan::cross_entropy_grad: x must have a floating-point type");
     std::size_t const n = x.dimension() == 0 ? 0 : x.shape(0);
     detail::check_labels(exec, "x", x, label);
@@ -19649,7 +19667,10 @@ struct cross_entropy_op {
             spec::ids("cross_entropy: label", label);
             n = spec::same_dim("cross_entropy: label.shape(0)", label.dims[0], n);
         }
-        return {VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, n), 0};
+        return {.type = VarType::LOD_TENSOR,
+                .dtype = x.dtype,
+                .dims = detail::reduced_dims(a.reduction, n),
+                .lod_level = 0};
     }
 
     template <class T, class L, class D>
@@ -19760,7 +19781,8 @@ struct mse_grad_op {
 
     static constexpr std::array<VarSpec, 2> infer(VarSpec const& x, VarSpec const& y, VarSpec const& out_grad) {
         VarSpec const both = spec::elementwise("mse_grad: y", y, x);
-        spec::elementwise("mse_grad: out@GRAD", out_grad, {VarType::LOD_TENSOR, x.dtype, {1}, 0});
+        spec::elementwise("mse_grad: out@GRAD", out_grad,
+                          {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0});
         return {both, both};
     }
 
@@ -19779,7 +19801,7 @@ struct mse_op {
 
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const& y) {
         spec::elementwise("mse: y", y, x);
-        return {VarType::LOD_TENSOR, x.dtype, {1}, 0};
+        return {.type = VarType::LOD_TENSOR, .dtype = x.dtype, .dims = {1}, .lod_level = 0};
     }
 
     template <class T, class D>
@@ -19975,7 +19997,11 @@ struct softmax_with_cross_entropy_op {
         spec::ids("softmax_with_cross_entropy: label", label);
         VarSpec softmax = x;
         softmax.dims[0] = spec::same_dim("softmax_with_cross_entropy: label.shape(0)", label.dims[0], softmax.dims[0]);
-        return {VarSpec{VarType::LOD_TENSOR, x.dtype, detail::reduced_dims(a.reduction, softmax.dims[0]), 0}, softmax};
+        return {VarSpec{.type = VarType::LOD_TENSOR,
+                        .dtype = x.dtype,
+                        .dims = detail::reduced_dims(a.reduction, softmax.dims[0]),
+                        .lod_level = 0},
+                softmax};
     }
 
     template <class T, class I, class D>

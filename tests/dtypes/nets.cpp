@@ -54,11 +54,6 @@ Tensor<dual> dense(Value const& v) {
     return v.is<SelectedRows<dual>>() ? to_dense(v.get<SelectedRows<dual>>()) : v.get<LoDTensor<dual>>().value();
 }
 
-template <class V>
-void feed(Scope& scope, char const* name, V value) {
-    scope.get(name).value().set(std::move(value));
-}
-
 /// The derivative of cost in a direction of all parameters at once, forward and backward; then the matrix of second derivatives, which
 /// the backward pass of dual numbers multiplies by that direction: u · H v = v · H u.
 /// `sparse`: the parameter whose gradient must be row-sparse.
@@ -274,8 +269,8 @@ TEST_CASE("what a dual number finds going forward is what the backward pass find
     auto const h = layer::tanh(layer::fc(bags, {.output_size = 3}));
     auto const scores = layer::add(layer::fc(layer::mul(h, layer::sigmoid(h))), layer::scale(h, 0.5));
     auto const cost = layer::softmax_with_cross_entropy(scores, layer::data<std::int64_t>("label", {UNK}));
-    feed(scope, "words", words);
-    feed(scope, "label", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 1, 1}));
+    test::feed(scope, "words", words);
+    test::feed(scope, "label", LoDTensor<std::int64_t>(Tensor<std::int64_t>{2, 0, 1, 1}));
     check_derivatives(cost, "table");
 }
 
@@ -290,8 +285,8 @@ TEST_CASE("what a dual number finds going forward is what the backward pass thro
             return layer::Step{now, now};
         });
         auto const cost = layer::mse(h, layer::data<dual>("y", {UNK, lstm ? 3 : 6}));
-        feed(scope, "words", words);
-        feed(scope, "y", LoDTensor<dual>(eighths<dual>({8, lstm ? 3u : 6u}, 9)));
+        test::feed(scope, "words", words);
+        test::feed(scope, "y", LoDTensor<dual>(eighths<dual>({8, lstm ? 3u : 6u}, 9)));
         check_derivatives(cost, "table");
     }
 }

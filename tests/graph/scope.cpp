@@ -94,13 +94,13 @@ TEST_CASE("an operator takes its levels from the first input that has as many, a
     CHECK(rows.outputs[0] == &result);
     CHECK(result.spec() == text.spec());
     CHECK(result.writers()[0] == &rows);
-    CHECK_THROWS_WITH(b.scope.write_to(pool, 0, result), "sequence_pool: its result is written by another operator, too");
+    CHECK_THROWS_WITH(b.scope.write_to(pool, 0, result), "sequence_pool: its result is also written by another operator");
     CHECK(pool.outputs[0] != &result);
 }
 
 TEST_CASE("an initializer writes a value from a seed, or is none", "[graph]") {
     CHECK_FALSE(Initializer());
-    Initializer const make([](Value& v, std::optional<std::uint64_t> seed, void const*) {
+    Initializer const make([](Value& v, std::optional<std::uint64_t> seed, AnyExec) {
         v.set(LoDTensor<double>(Tensor<double>{seed ? static_cast<double>(*seed) : -1}));
     });
     CHECK(make);

@@ -36,7 +36,7 @@ TEST_CASE("a value holds one object of any type, and says what it is", "[graph]"
     Value v;
     CHECK((v.empty() && v.kind() == "nothing"));
     CHECK((v.share().empty() && v.copy().empty()));
-    CHECK_THROWS_WITH(v.get<int>(), "the value is nothing, expected of a type of the user's");
+    CHECK_THROWS_WITH(v.get<int>(), "the value is nothing, expected a user-defined type");
     v.set(7);
     CHECK((v.is<int>() && !v.is<long>() && v.get<int>() == 7));
     v.set(SelectedRows<float>(3, {1}, {{2}}));
@@ -52,7 +52,7 @@ TEST_CASE("an alias of a value has its elements, a copy has its own", "[graph]")
     v.get<Batch>().value()(0) = 9;
     CHECK(batch(alias) == batch(v));
     CHECK(copy.get<Batch>() == Batch({1, 2, 3}, Lod{{0, 1, 3}}));
-    CHECK_THROWS_WITH(value(7).share(), "the value is of a type of the user's, expected one that can be shared");
+    CHECK_THROWS_WITH(value(7).share(), "the value is a user-defined type, expected one that can be shared");
     CHECK_THROWS_WITH(value(TensorArray<float>()).copy(), "the value is TensorArray<f32>, expected a LoDTensor");
 }
 
@@ -75,22 +75,22 @@ TEST_CASE("parts of values are gathered, concatenated and scattered", "[graph]")
     Cpu const device;
     std::array<std::int64_t, 3> const from{1, 0, 1};
     Value texts = sentences(), more = value(Batch({4}, Lod{{0, 1}}));
-    CHECK(batch(texts.gather(&device, from)) == Batch({2, 3, 1, 2, 3}, Lod{{0, 2, 3, 5}}));
+    CHECK(batch(texts.gather(device, from)) == Batch({2, 3, 1, 2, 3}, Lod{{0, 2, 3, 5}}));
     Value rows = value(Batch(Tensor<float>{1, 2})), row = value(Batch(Tensor<float>{3}));
-    CHECK(batch(rows.gather(&device, from)) == Batch(Tensor<float>{2, 1, 2}));
+    CHECK(batch(rows.gather(device, from)) == Batch(Tensor<float>{2, 1, 2}));
 
     std::array const both{&texts, &more}, flat{&rows, &row};
-    CHECK(batch(Value::concat(&device, both)) == Batch({1, 2, 3, 4}, Lod{{0, 1, 3, 4}}));
-    CHECK(batch(Value::concat(&device, flat)) == Batch(Tensor<float>{1, 2, 3}));
+    CHECK(batch(Value::concat(device, both)) == Batch({1, 2, 3, 4}, Lod{{0, 1, 3, 4}}));
+    CHECK(batch(Value::concat(device, flat)) == Batch(Tensor<float>{1, 2, 3}));
     std::array<std::int64_t, 2> const first{2, 0};
     std::array<std::int64_t, 1> const second{1};
     std::array<std::span<std::int64_t const>, 2> const to{first, second};
-    CHECK(batch(Value::scatter(&device, both, to)) == Batch({2, 3, 4, 1}, Lod{{0, 2, 3, 4}}));
-    CHECK(batch(Value::scatter(&device, flat, to)) == Batch(Tensor<float>{2, 3, 1}));
-    CHECK_THROWS_WITH(Value::concat(&device, {}), "values is 0, expected at least 1");
-    CHECK_THROWS_WITH(Value::scatter(&device, {}, {}), "values is 0, expected at least 1");
+    CHECK(batch(Value::scatter(device, both, to)) == Batch({2, 3, 4, 1}, Lod{{0, 2, 3, 4}}));
+    CHECK(batch(Value::scatter(device, flat, to)) == Batch(Tensor<float>{2, 3, 1}));
+    CHECK_THROWS_WITH(Value::concat(device, {}), "values is 0, expected at least 1");
+    CHECK_THROWS_WITH(Value::scatter(device, {}, {}), "values is 0, expected at least 1");
     Value wide = value(Batch(Tensor<float>{{1, 2}}));
-    CHECK_THROWS_AS(Value::concat(&device, std::array{&rows, &wide}), ShapeError);
+    CHECK_THROWS_AS(Value::concat(device, std::array{&rows, &wide}), ShapeError);
 }
 
 TEST_CASE("the slots of two arrays are added, those that one of them has are its own", "[graph]") {
@@ -124,12 +124,12 @@ TEST_CASE("what needs a tensor refuses anything else", "[graph]") {
     std::function<void(Value&)> const uses[] = {
         [](Value& v) { v.rows(); },         [](Value& v) { v.lod(); },
         [](Value& v) { v.count(); },        [](Value& v) { v.with_lod({}); },
-        [](Value& v) { v.slice(0, 0); },    [&](Value& v) { v.gather(&device, {}); },
-        [](Value& v) { v.elements(); },     [&](Value&) { Value::concat(&device, values); },
-        [](Value& v) { v.on_host(); },      [&](Value&) { Value::scatter(&device, values, {}); },
+        [](Value& v) { v.slice(0, 0); },    [&](Value& v) { v.gather(device, {}); },
+        [](Value& v) { v.elements(); },     [&](Value&) { Value::concat(device, values); },
+        [](Value& v) { v.on_host(); },      [&](Value&) { Value::scatter(device, values, {}); },
         [](Value& v) { v.write([](auto) {}); },
     };
-    for (auto const& use : uses) CHECK_THROWS_WITH(use(number), "the value is of a type of the user's, expected a LoDTensor");
+    for (auto const& use : uses) CHECK_THROWS_WITH(use(number), "the value is a user-defined type, expected a LoDTensor");
     Value empty;
     CHECK_THROWS_WITH(empty.rows(), "the value is nothing, expected a tensor");
 }

@@ -11,7 +11,9 @@
 #include <rowan/op/registry.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -27,6 +29,22 @@ struct ReduceOptions {
         std::tuple(field{"axes", &ReduceOptions::axes}, field{"keep_dims", &ReduceOptions::keep_dims});
 };
 
+namespace detail {
+
+/// The sums along these axes, see reduce_sum.
+template <class T, class D>
+Tensor<T, D> summed_along(D const& exec, Tensor<T, D> const& x, std::span<std::int64_t const> axes, bool keep_dims) {
+    ElementLoops<D>::check(exec, x);
+    auto const reduced = checked_axes(axes, x.dimension());
+    auto const shape = reduced_shape(x.shape(), reduced, keep_dims);
+    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
+    auto out = new_tensor<T>(exec, shape);
+    sum_axes(exec, reduction_of(x.shape(), reduced), x.data(), out.data());
+    return out;
+}
+
+}  // namespace detail
+
 /// Sums the elements along some axes, by default along all of them.
 ///
 ///     reduce_sum([[1 2] [3 4]], {.axes = {0}})                       ->   [4 6]
@@ -41,13 +59,7 @@ struct ReduceOptions {
 /// cost     one read of x; temporary memory for the sums of blocks: at most 1/32 of the elements of x
 template <class T, device D>
 Tensor<T, D> reduce_sum(D const& exec, Tensor<T, D> const& x, ReduceOptions const& options = {}) {
-    detail::ElementLoops<D>::check(exec, x);
-    auto const reduced = detail::checked_axes(options.axes, x.dimension());
-    auto const shape = detail::reduced_shape(x.shape(), reduced, options.keep_dims);
-    if (x.size() == 0) return Tensor<T, D>::zeros(exec, shape);
-    auto out = detail::new_tensor<T>(exec, shape);
-    detail::sum_axes(exec, detail::reduction_of(x.shape(), reduced), x.data(), out.data());
-    return out;
+    return detail::summed_along(exec, x, options.axes, options.keep_dims);
 }
 
 template <class T, class Device>
@@ -141,7 +153,8 @@ struct bias_grad_op {
 
     template <class T, class D>
     static Tensor<T, D> run(D exec, Tensor<T, D> const& out_grad) {
-        return reduce_sum(exec, out_grad, {{0}});
+        constexpr std::array<std::int64_t, 1> rows{0};  // ReduceOptions would allocate
+        return detail::summed_along(exec, out_grad, rows, false);
     }
 };
 

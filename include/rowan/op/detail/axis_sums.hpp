@@ -13,10 +13,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace rowan::inline v0::detail {
 
@@ -31,7 +31,7 @@ namespace rowan::inline v0::detail {
 }
 
 /// For each axis of a tensor, whether it is in `axes`. Negative axes count from the end; no axes stand for all.
-constexpr std::array<bool, 8> checked_axes(std::vector<std::int64_t> const& axes, std::size_t rank) {
+constexpr std::array<bool, 8> checked_axes(std::span<std::int64_t const> axes, std::size_t rank) {
     std::array<bool, 8> in{};
     for (std::size_t i = 0; i < rank; ++i) in[i] = axes.empty();
     auto const dims = static_cast<std::int64_t>(rank);
