@@ -47,7 +47,7 @@ TEST_CASE("blocks of 4 MiB and more begin at a multiple of 2 MiB", "[allocator]"
     CHECK(misalignment<double>(from / sizeof(double), Allocator<double>::huge_page) == 0);
 }
 
-TEST_CASE("more elements than memory has addresses are refused", "[allocator]") {
+TEST_CASE("allocate throws if the size exceeds the address space", "[allocator]") {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     CHECK_THROWS_AS(Allocator<double>().allocate(most), std::bad_array_new_length);
     CHECK_THROWS_AS(Allocator<double>().allocate(most / sizeof(double)), std::bad_array_new_length);

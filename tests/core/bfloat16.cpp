@@ -30,7 +30,7 @@ TEST_CASE("every bfloat16 is the upper half of a float, and back", "[bfloat16]")
     CHECK(wrong == 0);
 }
 
-TEST_CASE("between two bfloat16 the nearer one is taken, in the middle the even one", "[bfloat16]") {
+TEST_CASE("a float rounds to the nearest bfloat16, ties to even", "[bfloat16]") {
     int wrong = 0;
     for (std::uint32_t bits = 0; bits <= 0xFFFF; ++bits) {
         if ((bits & 0x7FFF) >= 0x7F80) continue;  // the next of the largest is infinity

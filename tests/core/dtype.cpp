@@ -21,7 +21,7 @@ void check_facts(std::string_view name, std::int32_t wire) {
     CHECK(std::is_same_v<typename dtype<T>::sum, Sum>);
 }
 
-TEST_CASE("every built-in element type has its name, the number that Paddle gives it, and its type of sums", "[dtype]") {
+TEST_CASE("every built-in element type has a name, Paddle's number and a type for sums", "[dtype]") {
     check_facts<bool, std::int64_t>("bool", 0);
     check_facts<std::int32_t, std::int64_t>("i32", 2);
     check_facts<std::int64_t, std::int64_t>("i64", 3);
@@ -32,7 +32,7 @@ TEST_CASE("every built-in element type has its name, the number that Paddle give
     check_facts<rowan::bfloat16, float>("bf16", 22);
 }
 
-TEMPLATE_TEST_CASE("widening and narrowing gives the number back", "[dtype]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool,
+TEMPLATE_TEST_CASE("a value survives widening and narrowing", "[dtype]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool,
                    rowan::bfloat16, rowan::float16) {
     using limits = std::numeric_limits<TestType>;
     std::vector<TestType> numbers{TestType(0), TestType(1)};
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("widening and narrowing gives the number back", "[dtype]", fl
     }
 }
 
-TEST_CASE("integers wrap around when they are narrowed, truth values are a disjunction", "[dtype]") {
+TEST_CASE("narrowing wraps integers around, and makes a nonzero sum of bools true", "[dtype]") {
     CHECK(dtype<std::uint8_t>::narrow(255 + 3) == 2);
     CHECK(dtype<std::uint8_t>::narrow(-1) == 255);
     CHECK(dtype<std::int32_t>::narrow((std::int64_t{1} << 31) + 5) == std::numeric_limits<std::int32_t>::min() + 5);

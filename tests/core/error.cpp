@@ -37,7 +37,7 @@ TEST_CASE("a ShapeError names both sides", "[error]") {
     CHECK((e.field() == "value.shape(0)" && e.actual() == "3" && e.expected() == "2"));
 }
 
-TEST_CASE("the other errors say where and why", "[error]") {
+TEST_CASE("the other errors state place and cause", "[error]") {
     rowan::ValueError const value("learning_rate", std::numeric_limits<double>::quiet_NaN(), "a finite number");
     CHECK(value.what() == std::string("learning_rate is nan, expected a finite number"));
     CHECK((value.field() == "learning_rate" && value.value() != value.value()));

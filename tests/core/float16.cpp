@@ -29,7 +29,7 @@ std::uint16_t rounded(double x) { return float16(static_cast<float>(x)).bits(); 
 
 }  // namespace
 
-TEST_CASE("every float16 has the value of its definition, and is what that value rounds to", "[float16]") {
+TEST_CASE("every float16 has the value of its definition, and that value rounds to it", "[float16]") {
     int wrong = 0;
     for (std::uint32_t half = 0; half <= 0xFFFF; ++half) {
         auto const x = float16::from_bits(static_cast<std::uint16_t>(half));
@@ -46,7 +46,7 @@ TEST_CASE("every float16 has the value of its definition, and is what that value
     CHECK(wrong == 0);
 }
 
-TEST_CASE("between two float16 the nearer one is taken, in the middle the even one", "[float16]") {
+TEST_CASE("a float rounds to the nearest float16, ties to even", "[float16]") {
     int wrong = 0;
     for (std::uint32_t half = 0; half < infinity; ++half) {
         double const low = value_of(half);
@@ -63,7 +63,7 @@ TEST_CASE("between two float16 the nearer one is taken, in the middle the even o
     CHECK(wrong == 0);
 }
 
-TEST_CASE("zeros, infinities, NaN and what is too large or too small", "[float16]") {
+TEST_CASE("zeros, infinities, NaN, overflow and underflow", "[float16]") {
     using limits = std::numeric_limits<float>;
     CHECK(rounded(-0.0) == 0x8000);
     CHECK(rounded(limits::infinity()) == infinity);

@@ -12,7 +12,7 @@ namespace test_height {
 using rowan::Height;
 using rowan::ShapeError;
 
-TEST_CASE("a height comes from any integer that is a number of rows", "[height]") {
+TEST_CASE("a height is made from any integer type", "[height]") {
     CHECK(std::int64_t{Height(7)} == 7);
     CHECK(std::int64_t{Height(std::size_t{7})} == 7);
     CHECK(std::int64_t{Height(static_cast<unsigned char>(200))} == 200);
@@ -20,7 +20,7 @@ TEST_CASE("a height comes from any integer that is a number of rows", "[height]"
     STATIC_REQUIRE_FALSE(std::is_convertible_v<double, Height>);
 }
 
-TEST_CASE("a negative height, or one of 2^63 rows, is refused", "[height][error]") {
+TEST_CASE("a Height throws for negative values and for 2^63", "[height][error]") {
     CHECK_THROWS_WITH(Height(-1), "height is -1, expected in [0, 2^63 - 1]");
     CHECK_THROWS_WITH(Height(std::uint64_t{1} << 63), "height is 9223372036854775808, expected in [0, 2^63 - 1]");
     CHECK_THROWS_AS(rowan::RowPlan({0}, std::numeric_limits<std::uint64_t>::max()), ShapeError);

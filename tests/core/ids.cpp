@@ -47,7 +47,7 @@ TEST_CASE("ids have the shape of their tensor, else one dim", "[ids]") {
     CHECK(Ids<>(Tensor<std::int32_t>::from_shape({2, 0})).shape() == Shape{2, 0});
 }
 
-TEST_CASE("no ids are a list of none", "[ids]") {
+TEST_CASE("an empty list of ids has size 0", "[ids]") {
     CHECK((Ids<>().size() == 0 && Ids<>().shape() == Shape{0}));
     CHECK(braced({}).empty());
     CHECK(list(std::vector<std::int32_t>{}).empty());
@@ -60,7 +60,7 @@ TEST_CASE("visit passes the ids in their own width", "[ids]") {
     CHECK(width({}) == 80);
 }
 
-TEST_CASE("unsigned, short and floating-point numbers are no ids", "[ids]") {
+TEST_CASE("unsigned, short and floating-point numbers do not convert to ids", "[ids]") {
     CHECK(!std::is_constructible_v<Ids<>, std::vector<std::uint32_t>>);
     CHECK(!std::is_constructible_v<Ids<>, std::vector<std::int16_t>>);
     CHECK(!std::is_constructible_v<Ids<>, Tensor<float>>);

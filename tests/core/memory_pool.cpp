@@ -28,7 +28,7 @@ Tensor<float> ones(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("a new tensor has the memory of one that is gone", "[memory_pool]") {
+TEST_CASE("a new tensor reuses the memory of a destroyed one", "[memory_pool]") {
     MemoryPool pool;
     MemoryPool::Guard const guard(pool);
     for (std::size_t n : std::vector<std::size_t>{100, 1000, 1001, 1'100'000, 3'000'000}) {
@@ -40,7 +40,7 @@ TEST_CASE("a new tensor has the memory of one that is gone", "[memory_pool]") {
     }
 }
 
-TEST_CASE("a block serves requests of its size, which is at most a quarter more than was asked for", "[memory_pool]") {
+TEST_CASE("a block serves requests of its size, which exceeds the requested size by at most a quarter", "[memory_pool]") {
     MemoryPool pool;
     MemoryPool::Guard const guard(pool);
     Allocator<char> memory;
@@ -60,7 +60,7 @@ TEST_CASE("a block serves requests of its size, which is at most a quarter more 
     }
 }
 
-TEST_CASE("blocks of a pool are aligned, do not overlap and hold what was asked for", "[memory_pool]") {
+TEST_CASE("blocks of a pool are aligned, do not overlap and have the requested size", "[memory_pool]") {
     MemoryPool pool;
     MemoryPool::Guard const guard(pool);
     Allocator<unsigned char> memory;
@@ -81,7 +81,7 @@ TEST_CASE("blocks of a pool are aligned, do not overlap and hold what was asked 
     memory.deallocate(huge, Allocator<unsigned char>::huge_from + 1);
 }
 
-TEST_CASE("a pool keeps no more than it may, and nothing after clear()", "[memory_pool]") {
+TEST_CASE("a pool keeps at most its limit, and nothing after clear()", "[memory_pool]") {
     MemoryPool pool(10'000);
     {
         MemoryPool::Guard const guard(pool);
@@ -116,7 +116,7 @@ TEST_CASE("guards nest, and without one memory comes from the system", "[memory_
     CHECK(outer.kept() + inner.kept() == before);
 }
 
-TEST_CASE("a tensor outlives guard and pool, and goes back to its own pool", "[memory_pool]") {
+TEST_CASE("a tensor may outlive guard and pool; its memory returns to its own pool", "[memory_pool]") {
     Tensor<float> kept;
     {
         MemoryPool pool;
@@ -138,7 +138,7 @@ TEST_CASE("a tensor outlives guard and pool, and goes back to its own pool", "[m
     kept = ones(200);
 }
 
-TEST_CASE("other threads let go of a pool's memory, and have pools of their own", "[memory_pool]") {
+TEST_CASE("other threads can free a pool's memory, and have their own pools", "[memory_pool]") {
     MemoryPool pool;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -157,7 +157,7 @@ TEST_CASE("other threads let go of a pool's memory, and have pools of their own"
     CHECK(pool.kept() >= 4000);
 }
 
-TEST_CASE("tensors of one size need no memory of the system from the second time on", "[memory_pool]") {
+TEST_CASE("tensors of one size take memory from the system only the first time", "[memory_pool]") {
     MemoryPool pool;
     MemoryPool::Guard const guard(pool);
     { auto const a = ones(1000), b = a; }

@@ -41,19 +41,19 @@ TEST_CASE("every index is visited once, for any number of threads, length and gr
     }
 }
 
-TEST_CASE("a length near the largest number is cut into ranges that end there", "[parallel]") {
+TEST_CASE("a length near the largest integer is divided without overflow", "[parallel]") {
     constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
     std::atomic<std::size_t> covered{0};
     parallel_for(Cpu{2}, most, most / 16, [&](std::size_t begin, std::size_t end) { covered += end - begin; });
     CHECK(covered == most);
 }
 
-TEST_CASE("nothing is called for an empty loop", "[parallel]") {
+TEST_CASE("an empty loop calls nothing", "[parallel]") {
     parallel_for(Cpu{4}, 0, 1, [](std::size_t, std::size_t) { FAIL("called"); });
     SUCCEED();
 }
 
-TEST_CASE("one exception of those thrown reaches the caller, and the next loop runs", "[parallel]") {
+TEST_CASE("one of several exceptions reaches the caller, and the next loop runs", "[parallel]") {
     for (int threads : {1, 2, 4}) {
         int caught = 0;
         try {
@@ -116,7 +116,7 @@ TEST_CASE("a loop in a single section of a caller's region does not wait for the
 TEST_CASE("0 threads are all that OpenMP offers", "[parallel]") { CHECK(rowan::thread_count(Cpu{}) == omp_get_max_threads()); }
 #endif
 
-TEST_CASE("a number of threads is taken as it is, a negative one refused", "[parallel]") {
+TEST_CASE("thread_count returns a positive number unchanged and throws for a negative one", "[parallel]") {
 #ifdef _OPENMP
     CHECK(rowan::thread_count(Cpu{5}) == 5);
 #else

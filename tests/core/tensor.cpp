@@ -21,7 +21,7 @@ constexpr std::type_identity<T> element_of(Tensor<T, Device>&) {
     return {};
 }
 
-TEST_CASE("a braced number that the integer type does not hold is refused", "[tensor]") {
+TEST_CASE("braces throw if the integer type cannot represent a number", "[tensor]") {
     CHECK_THROWS_AS(Tensor<std::int64_t>({1.5}), rowan::ValueError);
     CHECK_THROWS_AS(Tensor<std::uint8_t>({1, 256}), rowan::ValueError);
     CHECK_THROWS_AS(Tensor<std::uint8_t>({-1}), rowan::ValueError);
@@ -32,7 +32,7 @@ TEST_CASE("a braced number that the integer type does not hold is refused", "[te
     CHECK(Tensor<std::uint8_t>({255, 0})(0) == 255);
 }
 
-TEST_CASE("nested braces give as many dims as they are deep, also of width 1", "[tensor]") {
+TEST_CASE("the nesting of braces is the rank, also with width 1", "[tensor]") {
     CHECK(Tensor<float>{1, 2, 3}.shape() == Shape{3});
     CHECK(Tensor<float>{{1, 2}, {3, 4}, {5, 6}}.shape() == Shape{3, 2});
     CHECK(Tensor<float>{{1}, {2}}.shape() == Shape{2, 1});
@@ -62,7 +62,7 @@ TEST_CASE("from_shape allocates, zeros and full fill", "[tensor]") {
     CHECK((t.data() == before && t.shape() == Shape{2, 2}));
 }
 
-TEST_CASE("no dims are one element, a dim of 0 is none, a new tensor has the shape [0]", "[tensor]") {
+TEST_CASE("a tensor without dims has one element, with a dim of 0 none, and a default tensor has shape [0]", "[tensor]") {
     auto const scalar = Tensor<float>::full({}, 7);
     CHECK((scalar.dimension() == 0 && scalar.size() == 1 && scalar() == 7));
     auto const empty = Tensor<float>::from_shape({3, 0, 2});
@@ -73,7 +73,7 @@ TEST_CASE("no dims are one element, a dim of 0 is none, a new tensor has the sha
     CHECK(Tensor<float>{}.shape() == Shape{0});
 }
 
-TEST_CASE("expressions of xtensor read a tensor and are assigned to it", "[tensor]") {
+TEST_CASE("tensors work in xtensor expressions, on both sides of an assignment", "[tensor]") {
     Tensor<float> const p{{1, 2}, {3, 4}};
     Tensor<float> q = p + 1;
     CHECK((q == Tensor<float>{{2, 3}, {4, 5}}));
@@ -135,7 +135,7 @@ TEMPLATE_TEST_CASE("elements begin at multiples of 64 bytes, large blocks at mul
     CHECK(address((std::size_t{5} << 20) / sizeof(TestType)) % (std::size_t{2} << 20) == 0);
 }
 
-TEST_CASE("a tensor refuses shapes that no memory holds and lists of unequal length", "[tensor][bad_input]") {
+TEST_CASE("a tensor throws for shapes that exceed memory and lists of unequal length", "[tensor][bad_input]") {
     constexpr std::size_t huge = std::size_t{1} << 62;
     Tensor<float> t{{1, 2}, {3, 4}};
     auto const before = t;
@@ -157,7 +157,7 @@ TEST_CASE("a tensor refuses shapes that no memory holds and lists of unequal len
     CHECK_THROWS_AS((Tensor<float>{{1, 2}, 3}), rowan::ShapeError);
 }
 
-TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[tensor][bad_input]") {
+TEST_CASE("a tensor throws for a rank above the maximum", "[tensor][bad_input]") {
     Tensor<float> t{{1, 2}, {3, 4}};
     Shape const too_many(Tensor<float>::max_rank + 1, 1);
     CHECK_THROWS_AS(Tensor<float>::from_shape(too_many), rowan::ShapeError);
@@ -171,7 +171,7 @@ TEST_CASE("a rank beyond the largest is refused, and the largest is not", "[tens
     CHECK(most == Tensor<float>{{1, 2}, {3, 4}});
 }
 
-TEST_CASE("rows, slices and elements outside a tensor are refused", "[tensor][bad_input]") {
+TEST_CASE("rows, slices and elements outside a tensor throw", "[tensor][bad_input]") {
     Tensor<float> t{{1, 2}, {3, 4}};
     CHECK_THROWS_WITH(t.row(2), "row[0] = 2 is not in [0, 2)");
     CHECK_THROWS_WITH(t.slice(0, 3), "slice[1] = 3 is not in [0, 3)");

@@ -35,7 +35,7 @@ TEST_CASE("share and slice and reshaped see the same elements and keep them aliv
     CHECK(rows.reshaped({2, 1, 2}).shape() == Shape{2, 1, 2});
 }
 
-TEST_CASE("assignment gives new contents and leaves aliases alone", "[tensor][alias]") {
+TEST_CASE("assignment replaces the contents and does not change aliases", "[tensor][alias]") {
     Tensor<float> const two{8, 9};
     auto const unchanged = [&](auto assign) {
         Tensor<float> t{1, 2};

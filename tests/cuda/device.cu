@@ -43,7 +43,7 @@ Tensor<float> numbers(Tensor<float>::shape_type const& shape) {
 
 }  // namespace
 
-TEST_CASE("a stream that does not wait for the default one gives the host's bits", "[cuda]") {
+TEST_CASE("a non-blocking stream returns the host's bits", "[cuda]") {
     Stream const s(cudaStreamNonBlocking);
     auto const rows = ids(100'000, 5000, 30);
     auto const value = numbers({rows.size(), 16});
@@ -75,7 +75,7 @@ TEST_CASE("a call on sequences without an execution runs on the stream of its fi
     CHECK(rowan::merge_batches(std::vector{x.share(), packed.share()}).value().device() == s.exec());
 }
 
-TEST_CASE("a bad id is an error of its stream alone", "[cuda]") {
+TEST_CASE("a bad id is an error of its own stream only", "[cuda]") {
     Stream const s(cudaStreamNonBlocking), other(cudaStreamNonBlocking);
     auto const table = numbers({4, 2});
     auto a = rowan::to_device(s.exec(), table);
@@ -103,7 +103,7 @@ TEST_CASE("a million lookups of one row have one hash in 8 runs", "[cuda]") {
     CHECK(rowan::merge(rowan::SelectedRows<float>(1000, rows, rowan::to_host(value))) == first);
 }
 
-TEST_CASE("memory that there is not is a CudaError, and all goes on", "[cuda]") {
+TEST_CASE("an allocation that is too large throws a CudaError, and later calls work", "[cuda]") {
     auto const x = rowan::to_device(Cuda{}, numbers({8, 2}));
     std::string text;
     try {
@@ -115,7 +115,7 @@ TEST_CASE("memory that there is not is a CudaError, and all goes on", "[cuda]") 
     CHECK(rowan::to_host(x) == numbers({8, 2}));
 }
 
-TEST_CASE("a stream of another GPU is refused", "[cuda]") {
+TEST_CASE("a stream of another GPU throws", "[cuda]") {
     int devices = 0;
     cudaGetDeviceCount(&devices);
     if (devices < 2) {

@@ -129,7 +129,7 @@ void check(Formula const& formula, std::vector<T> const& g, std::vector<P>... p)
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("formulas give on a device the processor's bits", "[cuda]", float, double, rowan::float16,
+TEMPLATE_TEST_CASE("formulas have the processor's bits on a device", "[cuda]", float, double, rowan::float16,
                    rowan::bfloat16) {
     using T = TestType;
     auto const g = numbers<T>(1);
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("formulas give on a device the processor's bits", "[cuda]", f
     check(exponentials{}, numbers<T>(7, 1.3), p, p, p, p);
 }
 
-TEMPLATE_TEST_CASE("sums along a row give on a device the processor's bits", "[cuda]", float, double, rowan::float16,
+TEMPLATE_TEST_CASE("sums along a row have the processor's bits on a device", "[cuda]", float, double, rowan::float16,
                    rowan::bfloat16) {
     using T = TestType;
     auto const g = numbers<T>(1);
@@ -166,7 +166,7 @@ TEMPLATE_TEST_CASE("sums along a row give on a device the processor's bits", "[c
     CHECK(device_moment.has_bits_of(moment));
 }
 
-TEMPLATE_TEST_CASE("extremes and differences give on a device the processor's bits", "[cuda]", float, rowan::float16,
+TEMPLATE_TEST_CASE("extremes and differences have the processor's bits on a device", "[cuda]", float, rowan::float16,
                    std::int32_t) {
     using T = TestType;
     check(extremes{}, numbers<T>(1), numbers<T>(2), numbers<T>(3), numbers<T>(4));

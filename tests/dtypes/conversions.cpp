@@ -53,13 +53,13 @@ TEST_CASE("sums of duplicates are narrowed once per stored element", "[dtypes]")
     CHECK(counts([](Arguments& x) { squared_norm(x.g); }) == Counts{rows * width, 0});
 }
 
-TEST_CASE("what adds row by row narrows once per row added", "[dtypes]") {
+TEST_CASE("functions that add row by row narrow once per added row", "[dtypes]") {
     CHECK(counts([](Arguments& x) { scatter_add(x.table, x.g); }) == Counts{2 * rows * width, rows * width});
     CHECK(counts([](Arguments& x) { sgd(x.table, x.g, 0.5); }) == Counts{2 * rows * width, rows * width});
     CHECK(counts([](Arguments& x) { scale(x.g, 0.5); }) == Counts{rows * width, rows * width});
 }
 
-TEST_CASE("what only moves rows converts nothing", "[dtypes]") {
+TEST_CASE("functions that only move rows convert nothing", "[dtypes]") {
     CHECK(counts([](Arguments& x) {
         rowan::gather(x.table, x.g.rows());
         rowan::lookup_table_grad(x.g.rows(), x.g.value(), height, 12);

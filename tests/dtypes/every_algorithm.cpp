@@ -123,7 +123,7 @@ void check_optimizer(Sparse const& step, Planned const& planned, Formula const& 
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("containers hold an own element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("containers hold a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     Tensor<T> t{{1, 2}, {0.5, -3}};
     CHECK(t(1, 0) == rowan::dtype<T>::narrow(sum_of<T>(0.5)));
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("containers hold an own element type", "[dtypes]", fixed, dua
     CHECK(SelectedRows<T>(g) == g);
 }
 
-TEMPLATE_TEST_CASE("rows of an own element type are gathered, scattered, merged and cut", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("gather, scatter, merge and split work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using D = rowan::dtype<T>;
     Case<T> const c;
@@ -183,7 +183,7 @@ TEMPLATE_TEST_CASE("rows of an own element type are gathered, scattered, merged 
     CHECK(rowan::from_dense(c.dense(), 1e6).rows().empty());
 }
 
-TEMPLATE_TEST_CASE("an own element type is scaled and measured", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("scale and norms work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using D = rowan::dtype<T>;
     Case<T> const c;
@@ -209,7 +209,7 @@ TEMPLATE_TEST_CASE("an own element type is scaled and measured", "[dtypes]", fix
     CHECK(rowan::squared_norm(Cpu{2}, RowPlan<>(c.g), c.value) == norm);
 }
 
-TEMPLATE_TEST_CASE("sgd and adagrad step an own element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("sgd and adagrad work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     Case<T> const c;
@@ -252,7 +252,7 @@ TEMPLATE_TEST_CASE("sgd and adagrad step an own element type", "[dtypes]", fixed
     });
 }
 
-TEMPLATE_TEST_CASE("row-wise adagrad steps an own element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("row-wise adagrad works on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     using D = rowan::dtype<T>;
@@ -294,7 +294,7 @@ TEMPLATE_TEST_CASE("row-wise adagrad steps an own element type", "[dtypes]", fix
     check([&](auto& p, auto& m) { rowan::rowwise_adagrad(Cpu{2}, p, m, dense, {.learning_rate = 0.3}); });
 }
 
-TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl step an own element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl work on a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     using std::pow, std::sqrt;
@@ -341,7 +341,7 @@ TEMPLATE_TEST_CASE("momentum, adam, rmsprop and ftrl step an own element type", 
     }
 }
 
-TEMPLATE_TEST_CASE("a rule of one's own gets the sums of an own element type", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("a custom rule gets the sums of a custom element type", "[dtypes]", fixed, dual) {
     using T = TestType;
     using S = sum_of<T>;
     auto const rule = [](std::span<S const> g, std::span<T> p) {
@@ -352,7 +352,7 @@ TEMPLATE_TEST_CASE("a rule of one's own gets the sums of an own element type", "
     check_optimizer<T, 0>(step, planned, [](S g, S& p) { p = g; });
 }
 
-TEST_CASE("a table, a state and a gradient may be of different types of one's own", "[dtypes]") {
+TEST_CASE("a table, a state and a gradient can have different custom types", "[dtypes]") {
     Tensor<fixed> param{{1, 2}, {3, 4}};
     Tensor<double> moment{{0, 0}, {0, 0}};
     rowan::adagrad(param, moment, SelectedRows<float>(2, {1, 1}, {{1, 2}, {2, 2}}), {.learning_rate = 1.0, .epsilon = 0.0});

@@ -134,7 +134,7 @@ Parameters trained(Number const& number) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("operators on own types are plain loops in the type of their sums", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("operators on custom types equal plain loops in the type of sums", "[dtypes]", fixed, dual) {
     using T = TestType;
     using D = dtype<T>;
     using S = sum_of<T>;
@@ -204,7 +204,7 @@ TEST_CASE("a net of fixed point trains as the plain loop does, bit for bit", "[d
     CHECK(!(first.get<fixed>("table") == table));
 }
 
-TEMPLATE_TEST_CASE("a net of an own type learns, is saved, loaded and asked", "[dtypes]", fixed, dual) {
+TEMPLATE_TEST_CASE("a net of a custom type learns, is saved and loaded, and predicts", "[dtypes]", fixed, dual) {
     using T = TestType;
     using D = dtype<T>;
     File const file(std::is_same_v<T, dual> ? "rowan_net_of_dual_" : "rowan_net_of_fixed_");
@@ -262,7 +262,7 @@ TEST_CASE("an optimizer for other element types refuses a net of an own one, and
     CHECK_THROWS_WITH(load_model(floats, file.path), file.path + ": fc_0.b_0 is Tensor<q15.16>[1], expected LoDTensor<f32>");
 }
 
-TEST_CASE("what a dual number finds going forward is what the backward pass finds", "[dtypes]") {
+TEST_CASE("the forward derivative of dual numbers equals the backward pass", "[dtypes]") {
     test::DefaultScope scope;
     auto const ids = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const bags = layer::embedding_bag<dual>(ids, {.height = 6, .width = 4, .name = "table"}, {Pooling::mean});
@@ -274,7 +274,7 @@ TEST_CASE("what a dual number finds going forward is what the backward pass find
     check_derivatives(cost, "table");
 }
 
-TEST_CASE("what a dual number finds going forward is what the backward pass through time finds", "[dtypes]") {
+TEST_CASE("the forward derivative of dual numbers equals the backward pass through time", "[dtypes]") {
     for (bool const lstm : {false, true}) {
         test::DefaultScope scope;
         auto const table = layer::parameter<dual>({6, 4}, {}, "table");

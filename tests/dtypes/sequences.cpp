@@ -75,7 +75,7 @@ using element_of = typename std::remove_cvref_t<X>::value_type;
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("steps of batches of an own element type", "[dtypes][sequence]", fixed, dual, counting) {
+TEMPLATE_TEST_CASE("batches of a custom element type are unpacked and packed", "[dtypes][sequence]", fixed, dual, counting) {
     using T = TestType;
     for (std::size_t level = 0; level < 2; ++level) {
         for (bool const sorted : {true, false}) {
@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("steps of batches of an own element type", "[dtypes][sequence
     check<T>([&](auto const& x) { return shrink_grad(shrink(x, map, 1), map, 1, lod); });
 }
 
-TEMPLATE_TEST_CASE("arrays of an own element type", "[dtypes][sequence]", fixed, dual, counting) {
+TEMPLATE_TEST_CASE("TensorArrays hold a custom element type", "[dtypes][sequence]", fixed, dual, counting) {
     using T = TestType;
     check<T>([](auto const& x) { return TensorArray<element_of<decltype(x)>>::unstack(x.value(), 1).stack(); });
     check<T>([](auto const& x) { return TensorArray<element_of<decltype(x)>>::split(x.value(), {30, 0, 50}).concat(); });
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("arrays of an own element type", "[dtypes][sequence]", fixed,
     });
 }
 
-TEMPLATE_TEST_CASE("batches of an own element type are made, cut and joined", "[dtypes][sequence]", fixed, dual, counting) {
+TEMPLATE_TEST_CASE("batches of a custom element type are created, split and merged", "[dtypes][sequence]", fixed, dual, counting) {
     using T = TestType;
     check<T>([](auto const& x) {
         using X = std::remove_cvref_t<decltype(x)>;
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("batches of an own element type are made, cut and joined", "[
     check<T>([](auto const& x) { return from_padded(to_padded(x).value, x.lod()); });
 }
 
-TEMPLATE_TEST_CASE("every algorithm on sequences of an own element type", "[dtypes][sequence]", fixed, dual, counting) {
+TEMPLATE_TEST_CASE("every sequence algorithm works on a custom element type", "[dtypes][sequence]", fixed, dual, counting) {
     using T = TestType;
     for (int const threads : {1, 2}) {
         Cpu const exec{threads};

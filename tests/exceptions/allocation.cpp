@@ -69,7 +69,7 @@ std::string seen(Arguments const& x) {
 
 }  // namespace
 
-TEST_CASE("memory runs out: optimizers have changed nothing", "[exceptions]") {
+TEST_CASE("out of memory: optimizers change nothing", "[exceptions]") {
     bool const large = GENERATE(false, true);
     for (auto const& optimizer : test::optimizers()) {
         if (large && optimizer.name != "sgd" && optimizer.name != "adagrad") continue;  // the others take the same paths
@@ -84,7 +84,7 @@ TEST_CASE("memory runs out: optimizers have changed nothing", "[exceptions]") {
     }
 }
 
-TEST_CASE("memory runs out: update_rows has not called the rule", "[exceptions]") {
+TEST_CASE("out of memory: update_rows does not call the rule", "[exceptions]") {
     Arguments const start(GENERATE(false, true));
     auto const make = [&] { return start; };
     auto const half = rowan::bfloat16(0.5F);
@@ -96,7 +96,7 @@ TEST_CASE("memory runs out: update_rows has not called the rule", "[exceptions]"
     CHECK(survives(make, [&](Arguments& x) { update_rows(x.exec, dense, rule, x.table); }) > 0);
 }
 
-TEST_CASE("memory runs out: gather_into, scatter_add and merge_into have changed nothing", "[exceptions]") {
+TEST_CASE("out of memory: gather_into, scatter_add and merge_into change nothing", "[exceptions]") {
     Arguments const start(GENERATE(false, true));
     auto const make = [&] { return start; };
     auto const with_memory = [&] {
@@ -114,7 +114,7 @@ TEST_CASE("memory runs out: gather_into, scatter_add and merge_into have changed
     CHECK(survives(with_memory, [&](Arguments& x) { merge_into(x.exec, x.plan, x.out.value(), x.out); }) > 0);
 }
 
-TEST_CASE("memory runs out: what returns something new has changed nothing and leaks nothing", "[exceptions]") {
+TEST_CASE("out of memory: functions that return new values change and leak nothing", "[exceptions]") {
     Arguments const start(GENERATE(false, true));
     auto const make = [&] { return start; };
     auto const height = start.height;
@@ -138,7 +138,7 @@ TEST_CASE("memory runs out: what returns something new has changed nothing and l
     for (auto const& call : calls) CHECK(survives(make, call) > 0);
 }
 
-TEST_CASE("memory runs out: an assignment leaves the target with its shape and contents", "[exceptions]") {
+TEST_CASE("out of memory: an assignment leaves the target unchanged", "[exceptions]") {
     auto const make = [] { return Tensor<float>{{1, 2}, {3, 4}}; };
     auto const other = test::ramp<float>({3, 2, 2, 1});
     auto const row = test::ramp<float>({2});

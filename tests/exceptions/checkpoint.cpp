@@ -43,7 +43,7 @@ std::ptrdiff_t most_bytes(std::string const& path) {
 
 }  // namespace
 
-TEST_CASE("a file, damaged or not, makes nobody allocate more than its size and 1 MiB", "[io]") {
+TEST_CASE("reading a file, valid or damaged, allocates at most its size and 1 MiB", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     auto raw = test::three();
@@ -111,7 +111,7 @@ TEST_CASE("loading allocates the tensor and little more", "[io]") {
     CHECK(test::most_bytes() <= 8 * 300'000 + mib);
 }
 
-TEST_CASE("memory runs out: nothing is left of a checkpoint that was to be saved or loaded", "[io]") {
+TEST_CASE("out of memory: saving or loading a checkpoint leaves nothing behind", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     auto const values = test::three_values();

@@ -105,7 +105,7 @@ bool between(Tensor<fragile> const& before, Tensor<fragile> const& now, std::set
 
 }  // namespace
 
-TEST_CASE("a conversion that throws: what returns something new has changed nothing", "[exceptions]") {
+TEST_CASE("a throwing conversion: functions that return new values change nothing", "[exceptions]") {
     std::function<void(Cpu, Arguments&)> const calls[] = {
         [](Cpu e, Arguments& x) { merge(e, x.g); },   [](Cpu e, Arguments& x) { to_dense(e, x.g); },
         [](Cpu e, Arguments& x) { scale(e, x.g, 2); }, [](Cpu e, Arguments& x) { squared_norm(e, x.g); },
@@ -122,7 +122,7 @@ TEST_CASE("a conversion that throws: what returns something new has changed noth
     }
 }
 
-TEST_CASE("a conversion that throws: what never converts does not notice", "[exceptions]") {
+TEST_CASE("a throwing conversion: functions that convert nothing succeed", "[exceptions]") {
     Arguments x(60'000);
     CHECK(succeeds(1, [&] {
         rowan::gather(x.table, x.g.rows());
@@ -136,7 +136,7 @@ TEST_CASE("a conversion that throws: what never converts does not notice", "[exc
     }));
 }
 
-TEST_CASE("a conversion that throws leaves the rows that are not named, the gradient and a usable table", "[exceptions]") {
+TEST_CASE("a throwing conversion leaves other rows, the gradient and a usable table", "[exceptions]") {
     using Call = std::function<void(Cpu, Arguments&)>;
     Call const calls[] = {
         [](Cpu e, Arguments& x) { scatter_add(e, x.table, x.g); },
@@ -167,7 +167,7 @@ TEST_CASE("a conversion that throws leaves the rows that are not named, the grad
     }
 }
 
-TEST_CASE("a conversion that throws leaves merge_into's target a valid gradient", "[exceptions]") {
+TEST_CASE("a throwing conversion leaves merge_into's target a valid gradient", "[exceptions]") {
     std::set<float> sums;
     each_failure([&](Arguments const& start, Cpu exec, std::int64_t n) {
         Arguments x = start;
@@ -228,7 +228,7 @@ TEST_CASE("an exception of a rule reaches the caller once, and each row was upda
     }
 }
 
-TEST_CASE("of the exceptions that several ranges of parallel_for throw the caller gets one", "[exceptions]") {
+TEST_CASE("one of the exceptions of several parallel_for ranges reaches the caller", "[exceptions]") {
     for (int const threads : {1, 2, 8}) {
         int caught = 0;
         try {

@@ -10,7 +10,7 @@
 
 namespace test_desc {
 
-TEST_CASE("every allocation of encode and decode may fail, and nothing is left", "[desc]") {
+TEST_CASE("encode and decode leak nothing if any allocation fails", "[desc]") {
     auto const program = descs::program();
     auto const bytes = rowan::encode(program);
     for (bool const writes : {false, true}) {

@@ -72,7 +72,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("from the second batch on a net of steady shape allocates nothing", "[net]") {
+TEST_CASE("a net with constant shapes allocates nothing from the second batch on", "[net]") {
     for (std::size_t const sentences : {5u, 64u, 100u}) {
         Classifier model(sentences);
         Cpu const exec{.threads = 1};
@@ -87,7 +87,7 @@ TEST_CASE("from the second batch on a net of steady shape allocates nothing", "[
     }
 }
 
-TEST_CASE("a batch of another shape, and then of the first again, gives what it gave", "[net]") {
+TEST_CASE("a failed batch of another shape does not change later results", "[net]") {
     Classifier model(40), twin(40);
     Value& words = model.scope.get("words").value();
     Value const kept = words.copy();

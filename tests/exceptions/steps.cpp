@@ -59,7 +59,7 @@ auto const everything = [](auto const& x) { return test::seen(x); };
 
 }  // namespace
 
-TEST_CASE("memory runs out: an array keeps its slots", "[exceptions][tensor_array]") {
+TEST_CASE("out of memory: an array keeps its slots", "[exceptions][tensor_array]") {
     auto const written = [] {
         TensorArray<float> array;
         array.write(1, Tensor<float>{{1, 2}, {3, 4}});
@@ -99,7 +99,7 @@ TEST_CASE("memory runs out: an array keeps its slots", "[exceptions][tensor_arra
     CHECK(after.size() == 1);
 }
 
-TEST_CASE("memory runs out: a batch keeps its rows and sequences", "[exceptions][lod_tensor]") {
+TEST_CASE("out of memory: a batch keeps its rows and sequences", "[exceptions][lod_tensor]") {
     using Batch = LoDTensor<float>;
     Batch const other({1, 2, 3}, {{0, 1, 3}});
     survives(batch, [](Batch& x) { x.set_lod(Lod{{0, 4, 20}}); }, everything);
@@ -108,7 +108,7 @@ TEST_CASE("memory runs out: a batch keeps its rows and sequences", "[exceptions]
     CHECK(survives(batch, [&](Batch& x) { x = Batch::from_sequences({other.value(), other.value()}); }, everything) > 0);
 }
 
-TEST_CASE("memory runs out: a map, and what unpack would write, stay as they are", "[exceptions][step_map]") {
+TEST_CASE("out of memory: a map and the outputs of unpack do not change", "[exceptions][step_map]") {
     Lod const lod = Lod::from_lengths({{3, 1, 2}});
     auto const maps = [] { return StepMap<>(Lod::from_lengths({{2}, {1, 2}}), 1, false); };
     StepMap<> const longer(lod, 0);
@@ -128,7 +128,7 @@ TEST_CASE("memory runs out: a map, and what unpack would write, stay as they are
     CHECK(survives(both, call, [](Both const& y) { return test::seen(y.steps) + test::seen(y.map); }) > 0);
 }
 
-TEST_CASE("read, shrink and write allocate nothing once warm", "[exceptions][tensor_array]") {
+TEST_CASE("read, shrink and write allocate nothing after the first pass", "[exceptions][tensor_array]") {
     auto const x = batch();
     for (std::size_t level : std::vector<std::size_t>{0, 1}) {
         auto const [steps, map] = TensorArray<float>::unpack(x, {.level = level});

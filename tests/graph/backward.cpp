@@ -22,7 +22,7 @@ namespace test_backward {
 using namespace rowan;
 using namespace test;
 
-TEST_CASE("every gradient of a net is that of central differences", "[graph]") {
+TEST_CASE("gradients of a net equal central differences", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});
     auto& h = b.op<tanh_op, double>({&b.fc(x, b.parameter("w1", {3, 4}, 1), b.parameter("b1", {4}, 2))});
@@ -32,7 +32,7 @@ TEST_CASE("every gradient of a net is that of central differences", "[graph]") {
     check_net(cost);
 }
 
-TEST_CASE("a variable that is read more than once gets the sum of its gradients", "[graph]") {
+TEST_CASE("a variable that is read several times gets the sum of its gradients", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});
     auto &w = b.parameter("w", {3, 3}, 1), &bias = b.parameter("b", {3}, 2);
@@ -46,7 +46,7 @@ TEST_CASE("a variable that is read more than once gets the sum of its gradients"
     check_net(cost);
 }
 
-TEST_CASE("the gradient of a table stays row-sparse, and is dense where the table is a weight, too", "[graph]") {
+TEST_CASE("the gradient of a table is row-sparse, and dense if the table is also a weight", "[graph]") {
     for (bool const tied : {false, true}) {
         Builder b;
         auto& ids = b.data<std::int64_t>("ids", {UNK}, 1);
@@ -69,7 +69,7 @@ TEST_CASE("the gradient of a table stays row-sparse, and is dense where the tabl
     }
 }
 
-TEST_CASE("what no parameter needs is not computed", "[graph]") {
+TEST_CASE("gradients that no parameter needs are not computed", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});
     auto& cost = b.mse(b.fc(x, b.parameter("w", {3, 2}, 1), b.parameter("b", {2}, 2)), b.data("y", {UNK, 2}));
@@ -82,7 +82,7 @@ TEST_CASE("what no parameter needs is not computed", "[graph]") {
     CHECK(std::ranges::count(names, "mul_nt") == 0);  // of x
 }
 
-TEST_CASE("what cannot be trained is refused", "[graph]") {
+TEST_CASE("append_backward throws if a net cannot be trained", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});
     CHECK_THROWS_WITH(append_backward<double>(x), "x does not depend on a parameter: there is nothing to train");

@@ -92,7 +92,7 @@ TEST_CASE("names follow from the net and not from the order in which it was made
     }
 }
 
-TEST_CASE("nets that cannot run are refused, with names", "[graph]") {
+TEST_CASE("invalid nets throw errors with names", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK, 3});
     auto& w = b.parameter("w", {3, 2}, 1);
@@ -111,7 +111,7 @@ TEST_CASE("nets that cannot run are refused, with names", "[graph]") {
     CHECK_THROWS_AS((b.fc(x, b.parameter("v", {4, 2}, 1), b.scope.get("b"))), ShapeError);
 }
 
-TEST_CASE("an error of an operator names it, and says what it said", "[graph]") {
+TEST_CASE("an error in an operator names the operator and keeps the text", "[graph]") {
     auto const check = [](auto const& error, std::string const& text) {
         using E = std::remove_cvref_t<decltype(error)>;
         Builder b;

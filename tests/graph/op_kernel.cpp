@@ -39,7 +39,7 @@ TEST_CASE("a kernel has the slots, specs and rows of its operator", "[graph]") {
     CHECK((concat.row_wise(AttributesRef(columns)) && !concat.row_wise(AttributesRef(rows))));
 }
 
-TEST_CASE("the rules of a kernel say where their operators read and write", "[graph]") {
+TEST_CASE("the rules of a kernel state what the operators read and write", "[graph]") {
     auto const rules = kernel_of<fc_op, Cpu, double, double, double>::value.rules;
     REQUIRE(rules.size() == 3);
     auto const is = [](grad_slot const& s, grad_slot::Kind kind, std::size_t i) { return s.kind == kind && s.index == i; };

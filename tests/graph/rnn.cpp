@@ -40,7 +40,7 @@ LoDTensor<double> const& result(layer::Var<double> const& v) { return v->value()
 
 }  // namespace
 
-TEST_CASE("a recurrent layer is the loop over each sequence alone", "[rnn]") {
+TEST_CASE("a recurrent layer equals a loop over each single sequence", "[rnn]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     auto const run = layer::rnn_with_last(x, 3, [](auto x_t, auto before) {
@@ -74,7 +74,7 @@ TEST_CASE("a recurrent layer is the loop over each sequence alone", "[rnn]") {
     }
 }
 
-TEST_CASE("every gradient of a recurrent layer is that of central differences", "[rnn]") {
+TEST_CASE("gradients of a recurrent layer equal central differences", "[rnn]") {
     for (bool const last : {false, true}) {
         DefaultScope scope;
         auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});  // so that x has a gradient, too
@@ -108,7 +108,7 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rn
     check_gradients(layer::mse(h, y), "table");
 }
 
-TEST_CASE("what the next step does not need runs once, after the loop, and its gradient before that of the loop", "[rnn]") {
+TEST_CASE("operators that the next step does not need run once, after the loop", "[rnn]") {
     DefaultScope scope;
     auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 3}, 1), lod)), 4, [](auto x_t, auto before) {
         auto const now = layer::gru_unit(x_t, before, {.size = 4});
@@ -129,7 +129,7 @@ TEST_CASE("what the next step does not need runs once, after the loop, and its g
     CHECK(net.backward.after.size() >= 4);  // one product each, of all steps, for w_h, b_h, w_x and b_x
 }
 
-TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on with the next batch", "[rnn]") {
+TEST_CASE("a recurrent layer throws for invalid input, and accepts the next batch", "[rnn]") {
     DefaultScope scope;
     auto const h = layer::rnn(layer::data<float>("x", {UNK, 2}, 1), 2, [](auto x_t, auto before) {
         auto const now = layer::tanh(layer::add(x_t, before));
@@ -154,7 +154,7 @@ TEST_CASE("a recurrent layer refuses what it cannot walk through, and goes on wi
     CHECK(text({two, Lod{{0, 0, 2}}}).empty());
 }
 
-TEST_CASE("an id outside the table in the middle of a step is named", "[rnn]") {
+TEST_CASE("an error names an id outside the table inside a step", "[rnn]") {
     DefaultScope scope;
     auto const table = layer::parameter<float>({7, 2}, {-1, 1}, "table");
     auto const h = layer::rnn(layer::data<std::int64_t>("ids", {UNK}, 1), 2, [&](auto id, auto before) {
@@ -170,7 +170,7 @@ TEST_CASE("an id outside the table in the middle of a step is named", "[rnn]") {
     net.run(scope);
 }
 
-TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reversed", "[rnn]") {
+TEST_CASE("a reverse layer equals a layer on reversed sequences", "[rnn]") {
     auto const run = [](bool reverse, LoDTensor<double> const& batch) {
         DefaultScope scope;
         auto const h = layer::rnn_with_last(fed("x", batch.share()), 3, gru(3), {.reverse = reverse});
@@ -189,7 +189,7 @@ TEST_CASE("a reverse layer gives what a layer gives for reversed sequences, reve
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
 }
 
-TEST_CASE("the last level is walked through below the others, which stay", "[rnn]") {
+TEST_CASE("a recurrent layer over the last level keeps the levels above", "[rnn]") {
     DefaultScope scope;
     auto const h = layer::rnn_with_last(fed("x", LoDTensor<double>(values({12, 2}, 1), two_levels)), 3, gru(3));
     CHECK((h.output->spec().lod_level == 2 && h.last->spec().lod_level == 1));
@@ -257,7 +257,7 @@ TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]
     CHECK((counts == std::vector<double>{1, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4}));
 }
 
-TEST_CASE("a whole that each step makes of its state has a gradient of each step", "[rnn]") {
+TEST_CASE("a reduction over the sequences of a step has correct gradients", "[rnn]") {
     DefaultScope scope;
     auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
     auto const h = layer::rnn(layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 3}), 3, [&](auto x_t, auto before) {
@@ -268,7 +268,7 @@ TEST_CASE("a whole that each step makes of its state has a gradient of each step
     check_gradients(layer::mse(h, fed("y", LoDTensor<double>(values({13, 3}, 2)))));
 }
 
-TEST_CASE("many sequences are walked through in parts: exactly what each gives alone, for any number of threads", "[rnn]") {
+TEST_CASE("a batch in several parts has the results of single sequences, for any number of threads", "[rnn]") {
     inputs::Random random(9);
     std::vector<std::int64_t> lengths(100, 0);  // of 3 parts, one of which may have empty sequences only
     for (std::size_t s = 0; s < 70; ++s) lengths[s] = random.below(9);
@@ -304,7 +304,7 @@ TEST_CASE("many sequences are walked through in parts: exactly what each gives a
     }
 }
 
-TEST_CASE("gradients of a batch in parts are those of central differences, row-sparse for a table that steps look up", "[rnn]") {
+TEST_CASE("gradients of a batch in parts equal central differences, row-sparse for tables in steps", "[rnn]") {
     std::vector<std::int64_t> lengths(130, 0);
     for (std::size_t s = 0; s < 3; ++s) lengths[40 * s] = static_cast<std::int64_t>(2 + s);  // of 4 parts one has nothing to do
     DefaultScope scope;
@@ -348,7 +348,7 @@ TEST_CASE("a gradient need not bring the levels of the results", "[rnn]") {
     }
 }
 
-TEST_CASE("two costs of one layer have gradients of their own", "[rnn]") {
+TEST_CASE("two costs of one layer have separate gradients", "[rnn]") {
     DefaultScope scope;
     auto const h = layer::rnn(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), 3, gru(3));
     auto const a = layer::mse(h, fed("a", LoDTensor<double>(values({13, 3}, 2)))), b = layer::mse(h, fed("b", LoDTensor<double>(values({13, 3}, 3))));
@@ -367,7 +367,7 @@ TEST_CASE("two costs of one layer have gradients of their own", "[rnn]") {
     for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == dense(of_b[i].gradient->value()));
 }
 
-TEST_CASE("an operator that sees all sequences of a step sees them in large batches, too", "[rnn]") {
+TEST_CASE("an operator on all sequences of a step works in large batches, too", "[rnn]") {
     for (std::size_t const n : {63u, 64u, 200u}) {
         DefaultScope scope;
         Lod const one = Lod::from_lengths({std::vector<std::int64_t>(n, 1)});
@@ -381,7 +381,7 @@ TEST_CASE("an operator that sees all sequences of a step sees them in large batc
     }
 }
 
-TEST_CASE("what only the result needs, of a whole that each step makes, is made in each step", "[rnn]") {
+TEST_CASE("a reduction that only the result needs is computed in each step", "[rnn]") {
     DefaultScope scope;
     auto const w = layer::parameter<double>({2, 2}, {-1, 1}, "w");
     auto const x = layer::fc(fed("x", LoDTensor<double>(values({13, 2}, 1), lod)), {.output_size = 2});

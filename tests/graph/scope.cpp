@@ -26,7 +26,7 @@ TEST_CASE("an operator with another number of inputs than slots throws", "[graph
     CHECK(net.scope.operators().empty());
 }
 
-TEST_CASE("a scope that goes takes its operators from the readers of others", "[graph]") {
+TEST_CASE("a destroyed scope removes its operators from the readers of other variables", "[graph]") {
     Builder b;
     auto& x = b.data("x", {UNK});
     auto& stays = b.op<tanh_op, double>({&x});
@@ -42,7 +42,7 @@ TEST_CASE("a scope that goes takes its operators from the readers of others", "[
     CHECK(x.readers()[0] == stays.writers()[0]);
 }
 
-TEST_CASE("the default scope is the thread's own, or a guard's", "[graph]") {
+TEST_CASE("the default scope belongs to the thread, or to a guard", "[graph]") {
     Scope& own = default_scope();
     Scope mine;
     {
@@ -55,7 +55,7 @@ TEST_CASE("the default scope is the thread's own, or a guard's", "[graph]") {
     CHECK(&default_scope() == &own);
 }
 
-TEST_CASE("a name stands once in a scope, and hides that of the scope around it", "[graph]") {
+TEST_CASE("a name is unique in a scope, and hides the same name in the parent scope", "[graph]") {
     Builder b;
     Variable& x = b.data("x", {1});
     CHECK_THROWS_WITH(b.data("x", {1}), "the scope has a variable \"x\" already");
@@ -79,7 +79,7 @@ TEST_CASE("a name stands once in a scope, and hides that of the scope around it"
     CHECK(b.scope.variables().size() == 2);
 }
 
-TEST_CASE("an operator takes its levels from the first input that has as many, and results that nothing else writes", "[graph]") {
+TEST_CASE("an operator takes the levels of the first input with the most, and is the only writer of its result", "[graph]") {
     Builder b;
     auto &table = b.data("table", {5, 2}), &ids = b.data<std::int64_t>("ids", {UNK}, 1);
     Operator& rows = b.scope.new_op<lookup_table_op, Cpu, double, std::int64_t>({&table, &ids});
@@ -98,7 +98,7 @@ TEST_CASE("an operator takes its levels from the first input that has as many, a
     CHECK(pool.outputs[0] != &result);
 }
 
-TEST_CASE("an initializer writes a value from a seed, or is none", "[graph]") {
+TEST_CASE("an initializer writes a value from a seed, and can be empty", "[graph]") {
     CHECK_FALSE(Initializer());
     Initializer const make([](Value& v, std::optional<std::uint64_t> seed, AnyExec) {
         v.set(LoDTensor<double>(Tensor<double>{seed ? static_cast<double>(*seed) : -1}));

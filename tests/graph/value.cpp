@@ -32,7 +32,7 @@ Value sentences() { return value(Batch({1, 2, 3}, Lod{{0, 1, 3}})); }
 
 }  // namespace
 
-TEST_CASE("a value holds one object of any type, and says what it is", "[graph]") {
+TEST_CASE("a value holds one object of any type, and knows the type", "[graph]") {
     Value v;
     CHECK((v.empty() && v.kind() == "nothing"));
     CHECK((v.share().empty() && v.copy().empty()));
@@ -46,7 +46,7 @@ TEST_CASE("a value holds one object of any type, and says what it is", "[graph]"
     CHECK(v.empty());
 }
 
-TEST_CASE("an alias of a value has its elements, a copy has its own", "[graph]") {
+TEST_CASE("an alias of a value shares its elements, a copy does not", "[graph]") {
     Value v = sentences();
     Value const alias = v.share(), copy = v.copy();
     v.get<Batch>().value()(0) = 9;
@@ -93,7 +93,7 @@ TEST_CASE("parts of values are gathered, concatenated and scattered", "[graph]")
     CHECK_THROWS_AS(Value::concat(device, std::array{&rows, &wide}), ShapeError);
 }
 
-TEST_CASE("the slots of two arrays are added, those that one of them has are its own", "[graph]") {
+TEST_CASE("the sum of two arrays adds common slots and keeps the others", "[graph]") {
     TensorArray<float> a, b;
     a.write(0, Tensor<float>{1});
     a.write(1, Tensor<float>{2});
@@ -106,7 +106,7 @@ TEST_CASE("the slots of two arrays are added, those that one of them has are its
     CHECK_THROWS_WITH(sentences().add_slots(first), "the value is LoDTensor<f32>, expected a TensorArray");
 }
 
-TEST_CASE("elements are described, read and written whatever their type", "[graph]") {
+TEST_CASE("elements are described, read and written for any type", "[graph]") {
     Value v = value(Batch(Tensor<float>{{1, 2, 3}}));
     auto const e = v.elements();
     CHECK((e.dtype == dtype<float>::wire && e.type == "f32" && e.element_size == 4 && e.bytes.size() == 12));
@@ -117,7 +117,7 @@ TEST_CASE("elements are described, read and written whatever their type", "[grap
     CHECK(batch(v) == Batch(Tensor<float>{{0, 0, 0}}));
 }
 
-TEST_CASE("what needs a tensor refuses anything else", "[graph]") {
+TEST_CASE("functions that need a tensor throw for other values", "[graph]") {
     Cpu const device;
     Value number = value(7);
     std::array const values{&number};

@@ -45,7 +45,7 @@ TEST_CASE("the state of a loop without iterations is the first one", "[while_loo
     check_net(y);
 }
 
-TEST_CASE("gradients through a loop are those of finite differences", "[while_loop]") {
+TEST_CASE("gradients through a loop equal finite differences", "[while_loop]") {
     DefaultScope scope;
     auto const w = parameter({3, 3}, 1), b = parameter({3}, 2), first = parameter({2, 3}, 3);
     SECTION("of what is read in every iteration, and of the first state") {
@@ -86,7 +86,7 @@ TEST_CASE("gradients through a loop are those of finite differences", "[while_lo
     }
 }
 
-TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse", "[while_loop]") {
+TEST_CASE("the gradient of a table that a loop looks up is row-sparse", "[while_loop]") {
     DefaultScope scope;
     auto const table = parameter({7, 2}, 1, "table"), start = parameter({1, 2}, 2);
     auto const [i, y] = layer::while_loop(
@@ -97,7 +97,7 @@ TEST_CASE("the gradient of a table that is looked up in a loop stays row-sparse"
     check_gradients(layer::mse(y, parameter({1, 2}, 4)), "table");
 }
 
-TEST_CASE("a loop over an array gives what the same layers in a row give, and the same gradients", "[while_loop]") {
+TEST_CASE("a loop over an array equals the same layers in a chain, with the same gradients", "[while_loop]") {
     DefaultScope scope;
     auto const x = parameter({5, 2, 3}, 1), w = parameter({3, 3}, 2), b = parameter({3}, 3), boot = parameter({2, 3}, 4);
     auto const cell = [&](auto const& x_t, auto const& h) {
@@ -163,7 +163,7 @@ TEST_CASE("a recurrent layer within a loop has the gradients of finite differenc
     check_net(layer::mse(layer::sequence_pool(y), parameter({2, 3}, 4)));
 }
 
-TEST_CASE("states with fractions of two element types have no gradient together", "[while_loop]") {
+TEST_CASE("states of two floating-point types have no common gradient", "[while_loop]") {
     DefaultScope scope;
     auto const x = layer::data<float>("x", {1});
     auto const [a, b] = layer::while_loop(

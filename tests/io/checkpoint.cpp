@@ -88,7 +88,7 @@ ProgramDesc small_program() {
 
 }  // namespace
 
-TEST_CASE("the bytes of a checkpoint are those of the format", "[io][golden]") {
+TEST_CASE("the bytes of a checkpoint follow the format", "[io][golden]") {
     Folder const folder;
     Checkpoint c;
     c.add("w", Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
@@ -124,7 +124,7 @@ TEST_CASE("a checkpoint of each kind has the bytes that the format asks for", "[
     CHECK(CheckpointFile(folder / "empty").names().empty());
 }
 
-TEST_CASE("the same checkpoint gives the same file, in whatever order it was filled and wherever its memory lies", "[io]") {
+TEST_CASE("equal checkpoints have equal files, regardless of order and memory addresses", "[io]") {
     Folder const folder;
     Checkpoint other;
     auto const three = test::three_values();
@@ -141,7 +141,7 @@ TEST_CASE("the same checkpoint gives the same file, in whatever order it was fil
     CHECK(save_checkpoint(other, folder / "b") != id);
 }
 
-TEMPLATE_TEST_CASE("whatever is saved is loaded and mapped with the same bits", "[io][property]", float, double, std::int32_t, std::int64_t,
+TEMPLATE_TEST_CASE("loaded and mapped values have the bits of the saved ones", "[io][property]", float, double, std::int32_t, std::int64_t,
                    std::uint8_t, bool, float16, bfloat16, test::own) {
     Folder const folder;
     CHECK(rc::check([&] { round_trips<TestType>(folder); }));
@@ -176,7 +176,7 @@ TEST_CASE("a program is kept with the variables", "[io]") {
     CHECK(CheckpointFile(folder / "x").program() == small_program());
 }
 
-TEST_CASE("a checkpoint holds aliases: what is saved is what they hold then", "[io]") {
+TEST_CASE("a checkpoint holds aliases: a save writes their current values", "[io]") {
     Folder const folder;
     Tensor<float> w{1, 2, 3};
     Checkpoint c;
@@ -189,7 +189,7 @@ TEST_CASE("a checkpoint holds aliases: what is saved is what they hold then", "[
     CHECK(c.get<Tensor<float>>("w") == Tensor<float>{1, 20, 3});
 }
 
-TEST_CASE("variables come out as what they are and as nothing else", "[io][bad_input]") {
+TEST_CASE("variables are loaded only as their own type", "[io][bad_input]") {
     Folder const folder;
     auto c = test::three_values();
     c.add("own", Tensor<test::own>::zeros({2}));
@@ -234,7 +234,7 @@ TEST_CASE("an element type is known by its name, its number and its size", "[io]
     CHECK(text() == "w is Tensor<own>[2] of type 1007 and 4 bytes, expected Tensor<own> of type 1007 and 2 bytes");
 }
 
-TEST_CASE("a mapped tensor is the file's own memory, and outlives it", "[io]") {
+TEST_CASE("a mapped tensor uses the file's pages, and outlives the file object", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     save_checkpoint(test::three_values(), path);
@@ -252,7 +252,7 @@ TEST_CASE("a mapped tensor is the file's own memory, and outlives it", "[io]") {
     CHECK(g == test::three_values().get<SelectedRows<float>>("g"));
 }
 
-TEST_CASE("what is written into a mapped tensor is not written into the file", "[io]") {
+TEST_CASE("writes to a mapped tensor do not change the file", "[io]") {
     Folder const folder;
     save_checkpoint(test::three_values(), folder / "x");
     auto const before = test::read(folder / "x");
@@ -263,7 +263,7 @@ TEST_CASE("what is written into a mapped tensor is not written into the file", "
     CheckpointFile(folder / "x").verify();
 }
 
-TEST_CASE("elements are loaded into memory that is there", "[io]") {
+TEST_CASE("load_into writes to existing memory", "[io]") {
     Folder const folder;
     save_checkpoint(test::three_values(), folder / "x");
     CheckpointFile const file(folder / "x");
@@ -274,7 +274,7 @@ TEST_CASE("elements are loaded into memory that is there", "[io]") {
     CHECK_THROWS_AS(file.load_into("none", {}), GraphError);
 }
 
-TEST_CASE("a variable may be untyped, if its parts fit together", "[io][bad_input]") {
+TEST_CASE("add accepts an untyped entry if its parts are consistent", "[io][bad_input]") {
     Folder const folder;
     std::vector<float> const numbers{1, 2, 3, 4, 5, 6};
     CheckpointEntry const good{test::dense("", {3, 2}), "f32", 4, Lod(), {}, std::as_bytes(std::span(numbers)), nullptr};
@@ -320,7 +320,7 @@ TEST_CASE("a variable may be untyped, if its parts fit together", "[io][bad_inpu
     CHECK(text(wrong) == "byte 2: w has an element 128, which is neither 0 nor 1");
 }
 
-TEST_CASE("names are UTF-8 of 1 byte to 4 KiB, and stand once", "[io][bad_input]") {
+TEST_CASE("names are unique UTF-8 of 1 byte to 4 KiB", "[io][bad_input]") {
     Checkpoint c;
     Tensor<float> const w{1};
     for (std::string const& name : {std::string("é"), std::string(4096, 'x'), std::string("a/b c")}) {
@@ -333,7 +333,7 @@ TEST_CASE("names are UTF-8 of 1 byte to 4 KiB, and stand once", "[io][bad_input]
     CHECK(c.entries().size() == 3);
 }
 
-TEST_CASE("wherever a save fails, the old checkpoint or the new one is there and nothing else", "[io]") {
+TEST_CASE("a save that fails at any call leaves the old or the new checkpoint and no other file", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     Checkpoint old;
@@ -361,7 +361,7 @@ TEST_CASE("wherever a save fails, the old checkpoint or the new one is there and
     }
 }
 
-TEST_CASE("wherever the power goes, the old checkpoint or the new one is on the disk", "[io]") {
+TEST_CASE("a power failure at any point leaves the old or the new checkpoint", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     Checkpoint old;

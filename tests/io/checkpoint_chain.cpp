@@ -24,7 +24,7 @@ Checkpoint one(std::string name, V const& value) {
 
 }  // namespace
 
-TEST_CASE("rows of deltas take the place of the table's, others stay", "[io][golden]") {
+TEST_CASE("rows of deltas replace rows of the table", "[io][golden]") {
     Folder const folder;
     auto id = save_checkpoint(one("w", Tensor<float>{{1, 2}, {3, 4}, {5, 6}}), folder / "0");
     id = save_delta(one("w", SelectedRows<float>(3, {2, 0}, {{50, 60}, {10, 20}})), id, folder / "1");
@@ -39,7 +39,7 @@ TEST_CASE("rows of deltas take the place of the table's, others stay", "[io][gol
     CHECK(describe(folder / "2").find(", delta to " + detail::hex_text(CheckpointFile(folder / "1").id())) != std::string::npos);
 }
 
-TEST_CASE("what is no rows of a tensor is replaced whole, and may be new", "[io]") {
+TEST_CASE("variables other than tensor rows are replaced as a whole, and can be new", "[io]") {
     Folder const folder;
     SelectedRows<float> const before(9, {4, 1}, {{1}, {2}}), after(9, {7}, {{3}});
     auto all = one("g", before);
@@ -70,7 +70,7 @@ TEST_CASE("what is no rows of a tensor is replaced whole, and may be new", "[io]
     CHECK(refusal<TypeError>([&] { chain.load<Tensor<float>>("b"); }) == "b is Tensor<f64>[3], expected Tensor<f32>");
 }
 
-TEST_CASE("a training run that goes on from a chain gives the bits of one that was not interrupted", "[io]") {
+TEST_CASE("training resumed from a chain has the bits of uninterrupted training", "[io]") {
     Folder const folder;
     constexpr std::int64_t height = 500;
     auto table = inputs::wild<float>({500, 3}, 1), moment = inputs::state<float>({500, 3}, 2);
@@ -132,7 +132,7 @@ TEMPLATE_TEST_CASE("any chain is the loop that writes its rows", "[io][property]
     }));
 }
 
-TEST_CASE("a delta is taken only by the file that it was made for", "[io][bad_input]") {
+TEST_CASE("a delta is accepted only for its own base file", "[io][bad_input]") {
     Folder const folder;
     auto const zero = save_checkpoint(one("w", Tensor<float>{1, 2, 3}), folder / "0");
     auto const other = save_checkpoint(one("w", Tensor<float>{1, 2, 4}), folder / "other");
@@ -156,7 +156,7 @@ TEST_CASE("a delta is taken only by the file that it was made for", "[io][bad_in
     CHECK(text({"0", "1"}) != "");
 }
 
-TEST_CASE("rows that do not fit the tensor are refused", "[io][bad_input]") {
+TEST_CASE("rows that do not match the tensor throw", "[io][bad_input]") {
     Folder const folder;
     auto const id = save_checkpoint(one("w", Tensor<float>{{1, 2}, {3, 4}}), folder / "0");
     auto const text = [&](auto const& g) {
@@ -174,7 +174,7 @@ TEST_CASE("rows that do not fit the tensor are refused", "[io][bad_input]") {
     CHECK(text(SelectedRows<double>(2, {1}, {{5, 6}})) == start + "f64>[2, 2] \"w\", which is Tensor<f32>[2, 2]");
 }
 
-TEST_CASE("a delta that cannot be written leaves nothing", "[io]") {
+TEST_CASE("a delta that cannot be written leaves no file", "[io]") {
     Folder const folder;
     FaultyFiles::state = {.fail = 3};
     CHECK_THROWS_AS(save_delta<FaultyFiles>(Checkpoint(), 1, folder / "1"), IoError);

@@ -67,7 +67,7 @@ Bytes sample() {
 
 }  // namespace
 
-TEST_CASE("a file that is cut anywhere is refused", "[io][bad_input]") {
+TEST_CASE("a truncated file throws, at any length", "[io][bad_input]") {
     Folder const folder;
     auto const path = folder / "x";
     for (Bytes const& bytes : {sample(), test::three().bytes(), RawCheckpoint().bytes()}) {
@@ -81,7 +81,7 @@ TEST_CASE("a file that is cut anywhere is refused", "[io][bad_input]") {
     }
 }
 
-TEST_CASE("a file of which any bit is another one is refused", "[io][bad_input]") {
+TEST_CASE("a file with any bit changed throws", "[io][bad_input]") {
     Folder const folder;
     auto const path = folder / "x";
     Bytes bytes = sample();
@@ -112,7 +112,7 @@ TEST_CASE("a file of which any bit is another one is refused", "[io][bad_input]"
     CHECK(refusal(path) == "");
 }
 
-TEST_CASE("bursts, many bits and whole pages of a larger file that are wrong are found", "[io][bad_input]") {
+TEST_CASE("bursts of errors, many bits and whole pages in a larger file are detected", "[io][bad_input]") {
     Folder const folder;
     auto const path = folder / "x";
     std::mt19937_64 random(1);
@@ -135,7 +135,7 @@ TEST_CASE("bursts, many bits and whole pages of a larger file that are wrong are
     CHECK(refusal(path) == "");
 }
 
-TEST_CASE("what is damaged does not keep the other variables from being loaded", "[io]") {
+TEST_CASE("undamaged variables of a damaged file can be loaded", "[io]") {
     Folder const folder;
     auto bytes = test::three().bytes();
     bytes.back() = std::byte{1};  // padding after w
@@ -150,7 +150,7 @@ TEST_CASE("what is damaged does not keep the other variables from being loaded",
     CHECK_THROWS_AS(file.load_into("w", std::as_writable_bytes(std::span(room))), FormatError);
 }
 
-TEST_CASE("what is no checkpoint, or one of another version, says so", "[io][bad_input]") {
+TEST_CASE("other files and other versions throw an error that says so", "[io][bad_input]") {
     CHECK(refusal(Bytes()) == "byte 0: file has 0 bytes, expected a multiple of 64 that fits into memory");
     CHECK(refusal(Bytes(63)) == "byte 0: file has 63 bytes, expected a multiple of 64 that fits into memory");
     CHECK(refusal(Bytes(64)) == "byte 0: magic is not that of a rowan checkpoint");
@@ -161,7 +161,7 @@ TEST_CASE("what is no checkpoint, or one of another version, says so", "[io][bad
     CHECK_THROWS_AS(CheckpointFile("/dev/zero"), IoError);
 }
 
-TEST_CASE("a newer minor version may say more, but not ask for more", "[io]") {
+TEST_CASE("a file of a newer minor version can have more data, but no unknown flags", "[io]") {
     auto raw = test::three();
     raw.minor = 1;
     raw.reserved = 7;
@@ -194,7 +194,7 @@ TEST_CASE("sizes in the header are compared with the file", "[io][bad_input]") {
     CHECK(refusal(raw).find("record needs 4 bytes, 0 are left") != std::string::npos);
 }
 
-TEST_CASE("sections that are appended, swapped, doubled, overlapping or apart are refused, though their checksums are right", "[io][bad_input]") {
+TEST_CASE("appended, swapped, duplicate, overlapping and detached sections throw despite valid checksums", "[io][bad_input]") {
     auto const good = test::three();
     CHECK(refusal(good) == "");
     auto bytes = good.bytes();
@@ -254,7 +254,7 @@ TEST_CASE("sections that are appended, swapped, doubled, overlapping or apart ar
     CHECK(refusal(bytes) == "byte 319: padding is 1, expected 0");
 }
 
-TEST_CASE("lengths in a record are compared with the bytes that are there", "[io][bad_input]") {
+TEST_CASE("lengths in a record are compared with the remaining bytes", "[io][bad_input]") {
     auto const has = [](RawVariable const& v, std::string const& text) {
         auto const reason = refusal(v);
         CAPTURE(reason);
@@ -289,7 +289,7 @@ TEST_CASE("lengths in a record are compared with the bytes that are there", "[io
     has(v, "w has an element type whose name is");
 }
 
-TEST_CASE("dims, element size and elements must agree, in numbers that do not wrap around", "[io][bad_input]") {
+TEST_CASE("dims, element size and number of elements must agree, without overflow", "[io][bad_input]") {
     auto const text = [](std::vector<std::int64_t> dims, std::uint32_t element_size = 4, std::size_t bytes = 8) {
         auto const reason = refusal(RawVariable{dense("w", std::move(dims)), {{Bytes(bytes)}}, "f32", element_size});
         auto const at = reason.find(": ");
@@ -312,7 +312,7 @@ TEST_CASE("dims, element size and elements must agree, in numbers that do not wr
     CHECK(text({0, large}, 4, 1) == "w has 1 bytes of elements, expected 0");
 }
 
-TEST_CASE("kinds that hold no values, and descriptors that are none, are refused", "[io][bad_input]") {
+TEST_CASE("kinds without values and invalid descriptors throw", "[io][bad_input]") {
     auto v = tensor();
     v.desc = {.name = "w"};
     CHECK(refusal(v).find("w is neither a LOD_TENSOR nor a SELECTED_ROWS with a description") != std::string::npos);
@@ -334,7 +334,7 @@ TEST_CASE("kinds that hold no values, and descriptors that are none, are refused
     CHECK(refusal(raw) == "");
 }
 
-TEST_CASE("offsets that cut no batch into sequences are refused", "[io][bad_input]") {
+TEST_CASE("offsets that are no Lod throw", "[io][bad_input]") {
     auto const text = [](std::vector<Longs> const& levels, std::int64_t rows = 3) {
         RawVariable v{dense("s", {rows, 1}, static_cast<std::int32_t>(levels.size())), {}};
         for (auto const& offsets : levels) v.sections.push_back({test::raw(offsets)});
@@ -360,7 +360,7 @@ TEST_CASE("offsets that cut no batch into sequences are refused", "[io][bad_inpu
     CHECK(refusal(v).find("s has no dims, and so no rows") != std::string::npos);
 }
 
-TEST_CASE("row ids outside the height, and bools that are none, are refused", "[io][bad_input]") {
+TEST_CASE("row ids outside the height and invalid bools throw", "[io][bad_input]") {
     auto const text = [](std::int64_t height, Longs const& rows) {
         return refusal(RawVariable{sparse("g", {height, 1}), {{test::raw(rows)}, {Bytes(4 * rows.size())}}});
     };

@@ -163,7 +163,7 @@ TEST_CASE("descriptors have these bytes", "[desc][golden]") {
     CHECK(encode(ProgramDesc{}).empty());
 }
 
-TEST_CASE("every descriptor comes back as it was", "[desc]") {
+TEST_CASE("every descriptor is decoded to the same value", "[desc]") {
     descs::for_each([](std::string const& name, auto const& desc) {
         CAPTURE(name);
         auto const bytes = encode(desc);
@@ -194,7 +194,7 @@ TEST_CASE("lists may be packed, unpacked, in pieces and empty", "[desc]") {
     CHECK(attribute("05 0a0161 1005") == AttributeValue(std::vector<std::string>{}));
 }
 
-TEST_CASE("what is not said is as in a new descriptor", "[desc]") {
+TEST_CASE("missing fields have the defaults of a new descriptor", "[desc]") {
     CHECK_FALSE(decode<VarDesc>(from_hex("0a0178 1000")).persistable);
     CHECK_FALSE(decode<VarDesc>(from_hex("0a0178 1000 2800")).persistable);
     CHECK(decode<VarDesc>(from_hex("0a0178 1000 2801")).persistable);
@@ -211,7 +211,7 @@ TEST_CASE("fields of later versions are left out", "[desc]") {
     }
 }
 
-TEST_CASE("bytes that are no descriptor are refused, with the place and the field", "[desc][bad_input]") {
+TEST_CASE("bytes that are no descriptor throw, with position and field", "[desc][bad_input]") {
     CHECK(refusal<TensorDesc>("0805 1003 1002") == "taken");
     CHECK(refusal<TensorDesc>("1003 1002") == "byte 0: TensorDesc.data_type is missing");
     CHECK(refusal<TensorDesc>("") == "byte 0: TensorDesc.data_type is missing");
@@ -248,7 +248,7 @@ TEST_CASE("bytes that are no descriptor are refused, with the place and the fiel
     CHECK(refusal<TensorDesc>(from_hex("0805 10"), 1000) == "byte 1003: TensorDesc.dims needs 1 bytes, 0 are left");
 }
 
-TEST_CASE("values that are known to be wrong are refused", "[desc][bad_input]") {
+TEST_CASE("invalid values throw", "[desc][bad_input]") {
     CHECK(refusal<TensorDesc>("0807") == "byte 1: TensorDesc.data_type is 7, which is not an element type; user-defined types have numbers from 1000 on");
     CHECK(refusal<TensorDesc>("08e707").starts_with("byte 1: TensorDesc.data_type is 999, which is no"));
     CHECK(refusal<TensorDesc>("08e807") == "taken");
@@ -297,7 +297,7 @@ TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]")
     CHECK(unencodable(OpDesc{.type = "x", .attrs = {{"a", "\xFF"}}}) == "byte 12: Attr.s is not UTF-8 at position 0");
 }
 
-TEST_CASE("names that repeat are refused", "[desc][bad_input]") {
+TEST_CASE("duplicate names throw", "[desc][bad_input]") {
     auto program = descs::program();
     program.blocks[0].vars[1].name = "x";
     CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].vars[1] repeats the name \"x\"");
@@ -312,7 +312,7 @@ TEST_CASE("names that repeat are refused", "[desc][bad_input]") {
     CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].ops[0].attrs[1] repeats the name \"int\"");
 }
 
-TEST_CASE("F8 F9: blocks that hold themselves, come before what holds them or nest too deep are refused", "[desc][bad_input]") {
+TEST_CASE("F8 F9: blocks that contain themselves, precede their parent or nest too deep throw", "[desc][bad_input]") {
     auto const with = [](auto const& change) {
         auto program = descs::program();
         change(program.blocks);
@@ -336,7 +336,7 @@ TEST_CASE("F8 F9: blocks that hold themselves, come before what holds them or ne
     }
 }
 
-TEST_CASE("more than 64 MiB or a million values are refused before anything is made of them", "[desc][bad_input]") {
+TEST_CASE("more than 64 MiB or a million values throw before anything is allocated", "[desc][bad_input]") {
     CHECK(refusal<TensorDesc>(Bytes((std::size_t{64} << 20) + 1)) == "byte 0: TensorDesc has 67108865 bytes, more than 67108864");
     std::size_t const most = 1 << 20;
     auto const list = [](std::size_t n) { return as_bytes(number(1, 5) + text(2, std::string(n, 1))); };
@@ -349,7 +349,7 @@ TEST_CASE("more than 64 MiB or a million values are refused before anything is m
     CHECK(refusal<TensorDesc>(as_bytes(unknown)) == "taken");
 }
 
-TEST_CASE("every truncation and every flipped bit is refused, or gives a descriptor that is written and read again", "[desc][bad_input]") {
+TEST_CASE("any truncation and any flipped bit throws, or gives a valid descriptor", "[desc][bad_input]") {
     std::size_t refused = 0, all = 0;
     descs::for_each([&](std::string const& name, auto const& desc) {
         if (name.starts_with("large")) return;

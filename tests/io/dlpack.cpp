@@ -77,7 +77,7 @@ Tensor<float> const zero_to_five{{0, 1, 2}, {3, 4, 5}};
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("what is shared comes back, for both kinds of struct and every type that DLPack has", "[dlpack]", float, double, std::int32_t,
+TEMPLATE_TEST_CASE("shared tensors come back, with both kinds of struct and every type of DLPack", "[dlpack]", float, double, std::int32_t,
                    std::int64_t, std::uint8_t, bool, float16, bfloat16) {
     for (Shape const& shape : {Shape{}, Shape{0}, Shape{3}, Shape{2, 0, 3}, Shape{2, 3, 4}, Shape(8, 1)}) {
         auto const tensor = inputs::wild<TestType>(shape, 1);
@@ -120,7 +120,7 @@ TEST_CASE("a consumer gets the fields that DLPack asks for", "[dlpack][golden]")
     CHECK(codes(Tensor<bfloat16>()) == std::array{4, 16});
 }
 
-TEST_CASE("a consumer's tensor outlives ours, and sees what is written in place but no new value", "[dlpack]") {
+TEST_CASE("a consumer's tensor outlives ours, and sees writes in place but no assigned value", "[dlpack]") {
     auto tensor = std::make_unique<Tensor<float>>(zero_to_five);
     auto* const m = to_dlpack(*tensor);
     auto* const seen = static_cast<float*>(m->dl_tensor.data);
@@ -137,7 +137,7 @@ TEST_CASE("a consumer's tensor outlives ours, and sees what is written in place 
     m->deleter(m);
 }
 
-TEST_CASE("a producer's elements are seen where they lie, and go back with the last alias", "[dlpack]") {
+TEST_CASE("a producer's elements are not copied, and are released with the last alias", "[dlpack]") {
     Producer producer;
     {
         Tensor<float> rows;
@@ -155,7 +155,7 @@ TEST_CASE("a producer's elements are seen where they lie, and go back with the l
     CHECK(producer.deleted == 1);
 }
 
-TEST_CASE("a new value never goes into a producer's memory", "[dlpack][alias]") {
+TEST_CASE("assignment never writes to a producer's memory", "[dlpack][alias]") {
     auto const unchanged = [](auto assign) {
         Producer producer;
         auto const before = producer.data;
@@ -174,7 +174,7 @@ TEST_CASE("a new value never goes into a producer's memory", "[dlpack][alias]") 
     }));
 }
 
-TEST_CASE("a struct of DLPack's own header does as well", "[dlpack]") {
+TEST_CASE("structs of DLPack's own header are accepted", "[dlpack]") {
     auto* const m = to_dlpack<theirs::DLManagedTensor>(zero_to_five);
     CHECK(m->dl_tensor.device.device_type == theirs::kDLCPU);
     CHECK(from_dlpack<float>(m).data() == zero_to_five.data());
@@ -203,7 +203,7 @@ TEST_CASE("strides may be anything where they do not matter, and missing", "[dlp
     CHECK(from_dlpack<float>(&one.managed) == Tensor<float>::full({}, 0));
 }
 
-TEST_CASE("what is not as DLPack has it is refused and stays the caller's", "[dlpack]") {
+TEST_CASE("invalid tensors throw and remain the caller's", "[dlpack]") {
     CHECK(refused([](Producer&) {}) == "none");
     CHECK(refused([](Producer& p) { p.managed.version = {1, 7}; }) == "none");
     CHECK(refused([](Producer& p) { p.managed.version = {2, 0}; }) == "byte 0: the version of DLPack is 2.0, supported is 1");

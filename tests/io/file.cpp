@@ -47,7 +47,7 @@ TEST_CASE("the checksum is CRC-32C", "[io][golden]") {
     CHECK(crc32c(ascending) == 0x46DD794EU);
 }
 
-TEST_CASE("every way to compute the checksum gives that of single bits, at every length and alignment", "[io]") {
+TEST_CASE("all implementations of the checksum agree with the bitwise one, at every length and alignment", "[io]") {
     Bytes const bytes = numbers(40'000);
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 7, 8, 9, 255, 256, 511, 512, 513, 767, 768, 1023, 4096, 12'287, 12'288, 12'289, 24'575, 24'576, 36'871}) {
         for (std::size_t const first : std::vector<std::size_t>{0, 1, 5, 64}) {
@@ -63,7 +63,7 @@ TEST_CASE("every way to compute the checksum gives that of single bits, at every
     }
 }
 
-TEST_CASE("a checksum is joined of those of parts, on any number of threads", "[io]") {
+TEST_CASE("a checksum is combined from those of parts, on any number of threads", "[io]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 262'143, 262'144, 262'145, 9'000'000}) {
         Bytes const bytes = numbers(n);
         for (int const threads : {1, 2, 3}) CHECK(crc32c(Cpu{threads}, bytes) == crc32c(bytes));
@@ -113,7 +113,7 @@ TEST_CASE("a file is written whole, also with short writes and interruptions", "
     CHECK(test::read(folder / "empty").empty());
 }
 
-TEST_CASE("wherever a write fails, the old file or the new one is there and nothing else", "[io]") {
+TEST_CASE("a write that fails at any call leaves the old or the new file and no other", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     auto const before = bytes_of("old"), after = bytes_of("new!");
@@ -141,7 +141,7 @@ TEST_CASE("wherever a write fails, the old file or the new one is there and noth
     }
 }
 
-TEST_CASE("a file that is not finished leaves no trace", "[io]") {
+TEST_CASE("an unfinished file leaves no trace", "[io]") {
     Folder const folder;
     {
         AtomicFile<> file(folder / "x");
@@ -153,7 +153,7 @@ TEST_CASE("a file that is not finished leaves no trace", "[io]") {
     CHECK(folder.files() == 0);
 }
 
-TEST_CASE("a file is flushed before it takes its name, and its folder after", "[io]") {
+TEST_CASE("a file is flushed before it is renamed, and its folder after that", "[io]") {
     Folder const folder;
     FaultyFiles::state = {};
     save(folder / "x", bytes_of("a"), bytes_of("b"));
@@ -165,7 +165,7 @@ TEST_CASE("a file is flushed before it takes its name, and its folder after", "[
     std::filesystem::remove("rowan_here");
 }
 
-TEST_CASE("where the system allows no larger files, the old one stays", "[io]") {
+TEST_CASE("if the system limits file sizes, the old file remains", "[io]") {
     Folder const folder;
     auto const path = folder / "x";
     Bytes const bytes = numbers(5000);

@@ -188,7 +188,7 @@ std::string refusal(ProgramDesc program, std::function<void(ProgramDesc&)> const
 
 }  // namespace
 
-TEST_CASE("a net that became a program and a net again has the same program and gives the same bits", "[io]") {
+TEST_CASE("a net converted to a program and back has the same program and bits", "[io]") {
     for (std::size_t n = 0; n < nets.size(); ++n) {
         CAPTURE(n);
         Scope scope, other;
@@ -212,7 +212,7 @@ TEST_CASE("a net that became a program and a net again has the same program and 
     }
 }
 
-TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") {
+TEST_CASE("a custom operator is in a program if the registry names it", "[io]") {
     Scope scope, other;
     ScopeGuard const guard(scope);
     auto const out = layer::apply<leaky_op>({.slope = 0.25}, layer::data<float>("x", {UNK, 3}));
@@ -226,7 +226,7 @@ TEST_CASE("an operator of a user's own is in a program if it is named", "[io]") 
     CHECK(infer(Out(*again[0]), feeds_of(program), {}) == infer(out, feeds_of(program), {}));
 }
 
-TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
+TEST_CASE("an inconsistent program throws", "[io][bad]") {
     test::DefaultScope scope;
     auto const program = to_program(*nets[0]());
     CHECK(refusal(program, [](auto&) {}) == "nothing");
@@ -268,7 +268,7 @@ TEST_CASE("a program that does not fit together is refused", "[io][bad]") {
     CHECK(refusal(program, [&](auto& p) { p.blocks.clear(); }) == "the program has no block");
 }
 
-TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io][bad]") {
+TEST_CASE("a changed program throws or is still a net", "[io][bad]") {
     inputs::Random random(7);
     std::size_t refused = 0, runs = 0;
     for (std::size_t n = 0; n < 5; ++n) {
@@ -311,7 +311,7 @@ TEST_CASE("whatever is changed in a program, it is refused or still a net", "[io
     CHECK(runs > 5);
 }
 
-TEST_CASE("a model in a file is whole: it runs where nobody has built its net", "[io]") {
+TEST_CASE("a model file is complete: it runs without the code that built the net", "[io]") {
     std::string const path = "rowan_program_" + std::to_string(::getpid()) + ".rowan", second = path + "2";
     for (std::size_t n = 0; n < nets.size(); ++n) {
         CAPTURE(n);

@@ -68,7 +68,7 @@ Parameters trained(layer::Var<float> const& predict) {
 
 }  // namespace
 
-TEST_CASE("a model that is saved and loaded gives the same bits", "[io]") {
+TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     File const file;
     Scope scope, other, swapped;
     auto const predict = build(scope);
@@ -86,7 +86,7 @@ TEST_CASE("a model that is saved and loaded gives the same bits", "[io]") {
     CHECK(file.read() == bytes);
 }
 
-TEST_CASE("a model that was trained with dropout answers without, in its own net and in one that has none", "[io]") {
+TEST_CASE("a model trained with dropout predicts without it, in its own net and in one without dropout", "[io]") {
     File const file;
     auto const make = [](Scope& scope, bool drops) {
         ScopeGuard const guard(scope);
@@ -110,7 +110,7 @@ TEST_CASE("a model that was trained with dropout answers without, in its own net
     CHECK(infer(plain, x, load_model(plain, file.path)) == want);
 }
 
-TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
+TEST_CASE("files of another net, damaged files and missing files throw", "[io]") {
     File const file;
     Scope scope, other;
     auto const predict = build(scope);
@@ -151,7 +151,7 @@ TEST_CASE("a file of another net, a damaged one and none are refused", "[io]") {
     CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);
 }
 
-TEST_CASE("training that was saved goes on as if it had not stopped", "[io]") {
+TEST_CASE("saved training resumes as if it had not stopped", "[io]") {
     File const file;
     Scope whole, halves;
     auto const make = [](Scope& scope) {

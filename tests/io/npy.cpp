@@ -98,7 +98,7 @@ TEST_CASE("versions 2 and 3 differ in the length of a length", "[npy]") {
     CHECK(refusal(hex("934e554d5059 0200 10270000")) == "byte 8: the header's length is 10000, but 0 bytes follow");
 }
 
-TEST_CASE("arrays in Fortran's order are put into C's", "[npy]") {
+TEST_CASE("arrays in Fortran order are converted to C order", "[npy]") {
     CHECK(from_npy<float>(file("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }", one_to_six)) == Tensor<float>{{1, 4}, {2, 5}, {3, 6}});
     CHECK(from_npy<float>(file("{'descr': '<f4', 'fortran_order': True, 'shape': (6,), }", one_to_six)) == Tensor<float>{1, 2, 3, 4, 5, 6});
     CHECK(from_npy<float>(file("{'descr': '<f4', 'fortran_order': True, 'shape': (), }", hex("0000803f"))) == Tensor<float>::full({}, 1));
@@ -130,7 +130,7 @@ TEST_CASE("a header may be written with other blanks, quotes and order of keys",
     CHECK(from_npy<bfloat16>(any("{'descr': '|V2', 'fortran_order': False, 'shape': (3, 2)}", 12)) == Tensor<bfloat16>::zeros({3, 2}));
 }
 
-TEST_CASE("headers that break the format are refused, each by what is wrong", "[npy]") {
+TEST_CASE("invalid headers throw an error that states the cause", "[npy]") {
     auto const text = [](std::string const& type, std::string const& order, std::string const& shape) {
         return any("{'descr': " + type + ", 'fortran_order': " + order + ", 'shape': " + shape + ", }");
     };
@@ -169,7 +169,7 @@ TEST_CASE("headers that break the format are refused, each by what is wrong", "[
     CHECK(refusal(blank) == "byte 128: the header has its end, expected the newline that ends the header");
 }
 
-TEST_CASE("shapes are compared with the bytes before memory is asked for", "[npy]") {
+TEST_CASE("shapes are compared with the bytes before memory is allocated", "[npy]") {
     auto const shape = [](std::string const& dims, std::size_t elements = 24) {
         return refusal(any("{'descr': '<f4', 'fortran_order': False, 'shape': " + dims + "}", elements));
     };
@@ -187,7 +187,7 @@ TEST_CASE("shapes are compared with the bytes before memory is asked for", "[npy
     CHECK(refusal<bool>(bad) == "byte 129: the data has the truth value 2, which is neither 0 nor 1");
 }
 
-TEST_CASE("every .npy file that is cut is refused, and a changed bit changes elements only", "[npy]") {
+TEST_CASE("a truncated .npy file throws, and a changed bit changes elements only", "[npy]") {
     auto const load = [](Bytes const& bytes) { return from_npy<float>(bytes); };
     damage::check_truncations(golden, load);
     auto const refused = damage::check_bit_flips(golden, load, [](Tensor<float> const& loaded, std::size_t byte) {
@@ -202,7 +202,7 @@ TEST_CASE("every .npy file that is cut is refused, and a changed bit changes ele
           }) >= 4 * 7);
 }
 
-TEMPLATE_TEST_CASE("an array that is saved and loaded has the same bits, whatever its type", "[npy][property]", float, double, std::int32_t, std::int64_t,
+TEMPLATE_TEST_CASE("a saved and loaded array has the same bits, for any type", "[npy][property]", float, double, std::int32_t, std::int64_t,
                    std::uint8_t, bool, float16, bfloat16) {
     CHECK(rc::check([] {
         auto const dims = *rc::gen::resize(8, rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 4)));
@@ -210,7 +210,7 @@ TEMPLATE_TEST_CASE("an array that is saved and loaded has the same bits, whateve
     }));
 }
 
-TEST_CASE("a .npy file is written whole and read as its bytes are", "[npy]") {
+TEST_CASE("a .npy file is written completely and read like its bytes", "[npy]") {
     test::Folder const folder;
     std::string const path = folder / "array.npy";
     save_npy(path, three_by_two);

@@ -23,7 +23,7 @@ Tensor<std::int64_t> const ids{7, 8, 9};
 
 }  // namespace
 
-TEST_CASE("a folder gives back its tensors by their names", "[npy]") {
+TEST_CASE("a folder returns its tensors by name", "[npy]") {
     test::Folder const folder;
     save_npy_folder(folder / "model", {{"ids", ids}, {"embedding_0.w_0", table}});
     CHECK(folder.files() == 1);
@@ -65,7 +65,7 @@ TEST_CASE("a folder is written whole or not at all", "[npy]") {
     CHECK(with(std::string(200, 'a')) == "none");
 }
 
-TEST_CASE("a folder with anything else in it is refused", "[npy]") {
+TEST_CASE("a folder with other entries throws", "[npy]") {
     test::Folder const folder;
     std::string const model = folder / "model";
     save_npy_folder(model, {{"ids", ids}});

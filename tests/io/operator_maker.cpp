@@ -15,7 +15,7 @@ namespace test_operator_maker {
 using namespace rowan;
 using ops = registry<scale_op, tanh_op>;
 
-TEST_CASE("an operator is made by its name, for the variables that it is to read", "[io]") {
+TEST_CASE("make_operator creates an operator by its name, for given variables", "[io]") {
     Scope scope;
     Variable& x = scope.new_var("x", tensor_spec<float>({UNK, 3}), Role::data);
     Variable& ids = scope.new_var("ids", tensor_spec<std::int64_t>({UNK}), Role::data);

@@ -110,7 +110,7 @@ TEST_CASE("every element type has Paddle's number", "[paddle][golden]") {
     CHECK(number(Tensor<bfloat16>{bfloat16(1)}) == 22);
 }
 
-TEMPLATE_TEST_CASE("what is written comes back with the same bits, at any level and of any type", "[paddle][property]", float, double, std::int32_t,
+TEMPLATE_TEST_CASE("written values are read with the same bits, at any level and of any type", "[paddle][property]", float, double, std::int32_t,
                    std::int64_t, std::uint8_t, bool, float16, bfloat16) {
     auto const same = [](Tensor<TestType> const& a, Tensor<TestType> const& b) {
         return a.shape() == b.shape() && (a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(TestType)) == 0);
@@ -143,7 +143,7 @@ TEMPLATE_TEST_CASE("what is written comes back with the same bits, at any level 
     }));
 }
 
-TEST_CASE("what Paddle's reader lets pass is refused", "[paddle]") {
+TEST_CASE("invalid streams that Paddle accepts throw", "[paddle]") {
     CHECK(refusal(golden_a) == "none");
     auto shorter = golden_a;
     shorter.resize(golden_a.size() - 20);  // F2
@@ -166,7 +166,7 @@ TEST_CASE("what Paddle's reader lets pass is refused", "[paddle]") {
           "byte 36: the value has 3 rows, but 2 rows are named; Paddle 1.x left more values than rows in tables that grew");
 }
 
-TEST_CASE("streams that break the format are refused, each by what is wrong", "[paddle]") {
+TEST_CASE("invalid streams throw an error that states the cause", "[paddle]") {
     std::string const tensor = "00000000 06000000 080510031002";
     CHECK(refusal_of(no_lod, tensor, 6) == "none");
     CHECK(refusal_of("01000000 0000000000000000", tensor, 6) == "byte 0: the LoD's version is 1, supported is 0");
@@ -205,14 +205,14 @@ TEST_CASE("streams that break the format are refused, each by what is wrong", "[
     CHECK(refusal_of_rows("00000000 0000000000000000 0800000000000000 00000000", "06000000 080510001004", 0) == "none");
 }
 
-TEST_CASE("every stream that is cut is refused, and a changed bit changes numbers only", "[paddle]") {
+TEST_CASE("a truncated stream throws, and a changed bit changes numbers only", "[paddle]") {
     check_damage(value_a(), 24);
     check_damage(value_e(), 32);
     check_damage(LoDTensor<bool>(Tensor<bool>{true, false, true}), 3);
     check_damage(LoDTensor<float16>(Tensor<float16>::zeros({}), {}), 2);
 }
 
-TEST_CASE("a stream is written only if its rows still fit", "[paddle]") {
+TEST_CASE("a stream is written only if the rows still match the Lod", "[paddle]") {
     auto x = value_a();
     x.value() = Tensor<float>::zeros({4, 2});
     CHECK_THROWS_AS(to_paddle(x), rowan::LodError);
@@ -221,7 +221,7 @@ TEST_CASE("a stream is written only if its rows still fit", "[paddle]") {
     CHECK_THROWS_AS(to_paddle(g), rowan::ShapeError);
 }
 
-TEST_CASE("streams go to files and come back", "[paddle]") {
+TEST_CASE("streams are written to files and read back", "[paddle]") {
     test::Folder const folder;
     std::string const path = folder / "value";
     save_paddle(path, value_a());
@@ -240,7 +240,7 @@ TEST_CASE("streams go to files and come back", "[paddle]") {
     CHECK_THROWS_AS(save_paddle("no/such/file", value_a()), rowan::IoError);
 }
 
-TEST_CASE("a file of parameters is streams one after the other", "[paddle]") {
+TEST_CASE("a parameter file is a sequence of streams", "[paddle]") {
     test::Folder const folder;
     std::string const path = folder / "__params__";
     save_paddle_combined(path, {value_a(), Tensor<float>::full({}, 3.5F), Tensor<float>::zeros({0, 4})});
@@ -261,7 +261,7 @@ TEST_CASE("a file of parameters is streams one after the other", "[paddle]") {
     CHECK(load_paddle_combined<LoDTensor<float>>(path).empty());
 }
 
-TEST_CASE("a file says what it holds, and gives out one stream of several", "[paddle]") {
+TEST_CASE("a file is described, and one of its streams is read", "[paddle]") {
     test::Folder const folder;
     std::string const path = folder / "mixed";
     Tensor<std::int64_t> const steps{7, 8};

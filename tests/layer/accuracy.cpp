@@ -13,7 +13,7 @@ namespace test_accuracy {
 
 using namespace rowan;
 
-TEST_CASE("layer::accuracy is the share of rows that are right", "[layer]") {
+TEST_CASE("layer::accuracy is the fraction of correct rows", "[layer]") {
     test::DefaultScope scope;
     auto const scores = layer::data("scores", {UNK, 3});
     auto const label = layer::data<std::int32_t>("label", {UNK});
@@ -27,7 +27,7 @@ TEST_CASE("layer::accuracy is the share of rows that are right", "[layer]") {
                       "accuracy(tanh_0.out_0, label): label.shape(0) is 1, expected 4, the number of rows");
 }
 
-TEST_CASE("layer::accuracy is no cost", "[layer]") {
+TEST_CASE("layer::accuracy cannot be a cost", "[layer]") {
     test::DefaultScope scope;
     auto const label = layer::data<std::int64_t>("label", {UNK});
     auto const share = layer::accuracy(test::parameter({2, 2}, 1, "w"), label);

@@ -23,7 +23,7 @@ layer::Var<std::int64_t> at(double k) { return layer::full<std::int64_t>({1}, k)
 
 }  // namespace
 
-TEST_CASE("what is read twice, not at all, or written again has the right gradient", "[array]") {
+TEST_CASE("slots that are read twice, never, or overwritten have correct gradients", "[array]") {
     DefaultScope scope;
     auto const x = parameter({3, 2}, 1);
     auto const steps = layer::unstack(x);
@@ -33,7 +33,7 @@ TEST_CASE("what is read twice, not at all, or written again has the right gradie
     check_net(layer::mse(y, parameter({2}, 2)));
 }
 
-TEST_CASE("an array without slots has the shape that it is declared with", "[array]") {
+TEST_CASE("an array without slots has its declared shape", "[array]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const y = layer::stack(layer::map_fn(layer::unstack(x), [](auto const& row) { return layer::scale(row, 2); }));
@@ -42,7 +42,7 @@ TEST_CASE("an array without slots has the shape that it is declared with", "[arr
     CHECK(run(layer::reduce_sum(y, {.axes = {0}}), none).value() == run(layer::reduce_sum(x, {.axes = {0}}), none).value());
 }
 
-TEST_CASE("slots that are not there, or of another shape, are refused", "[array]") {
+TEST_CASE("missing slots and slots of another shape throw", "[array]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     Feeds const feeds{{"x", Tensor<double>{{1, 2}}}};

@@ -26,7 +26,7 @@ TEST_CASE("layer::cast changes the element type and keeps levels", "[layer]") {
                       "cast_i32(x): x[1] is nan, expected a number whose integer part i32 holds");
 }
 
-TEST_CASE("what is cast from integers trains what it meets", "[layer]") {
+TEST_CASE("values cast from integers train the parameters they multiply", "[layer]") {
     test::DefaultScope scope;
     auto const n = layer::data<std::int64_t>("n", {3});
     auto const t = layer::data<double>("t", {3});

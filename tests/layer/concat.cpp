@@ -24,14 +24,14 @@ TEST_CASE("layer::concat puts values together along an axis", "[layer]") {
     CHECK((test::run(layer::concat({x}, -1), feeds).value() == Tensor<float>{{1, 2}, {3, 4}}));
 }
 
-TEST_CASE("the gradient of layer::concat is that of central differences", "[layer]") {
+TEST_CASE("the gradient of layer::concat equals central differences", "[layer]") {
     test::DefaultScope scope;
     auto const w = test::parameter({3, 2}, 1), v = test::parameter({3, 1}, 2), target = layer::data<double>("target", {3, 5});
     test::set(*target, LoDTensor<double>(test::values({3, 5}, 3)));
     test::check_net(layer::mse(layer::concat({w, v, w}, 1), target));
 }
 
-TEST_CASE("layer::concat refuses what does not fit together", "[layer]") {
+TEST_CASE("layer::concat throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {4, 2}), y = layer::data("y", {3, 2});
     CHECK_THROWS_WITH(layer::concat({x, y}, 1), "concat: x is 3, expected 4");

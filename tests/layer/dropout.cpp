@@ -69,7 +69,7 @@ bool same(std::vector<Row> const& a, std::vector<Row> const& b) {
 
 }  // namespace
 
-TEST_CASE("every batch and every layer has a mask of its own", "[layer]") {
+TEST_CASE("every batch and every layer has a separate mask", "[layer]") {
     auto const seen = masks({.epochs = 40});
     std::vector<Row> all = seen.v;
     all.insert(all.end(), seen.w.begin(), seen.w.end());
@@ -84,7 +84,7 @@ TEST_CASE("every batch and every layer has a mask of its own", "[layer]") {
     CHECK(std::abs(static_cast<double>(kept) / (80 * 64) - 0.5) < 0.035);  // five standard deviations
 }
 
-TEST_CASE("masks follow from the seed and from the net, whatever the order in which it was made and the number of threads", "[layer]") {
+TEST_CASE("masks depend on the seed and the net, not on construction order or threads", "[layer]") {
     auto const want = masks({.epochs = 3, .seed = 7});
     CHECK(same(want.v, masks({.epochs = 3, .seed = 7}).v));
     CHECK(!same(want.v, masks({.epochs = 3, .seed = 8}).v));
@@ -100,7 +100,7 @@ TEST_CASE("masks follow from the seed and from the net, whatever the order in wh
     }
 }
 
-TEST_CASE("a training that is resumed goes on with the masks that would have come", "[layer]") {
+TEST_CASE("resumed training continues with the next masks", "[layer]") {
     test::DefaultScope scope;
     TrainOptions options{.optimizer = layer::Sgd{.learning_rate = 1}, .epochs = 2, .seed = 3};
     auto const half = train(sum_of_kept(64), [](std::int64_t) { return std::array{Feeds{}}; }, options);
@@ -110,7 +110,7 @@ TEST_CASE("a training that is resumed goes on with the masks that would have com
     CHECK(same({whole.w.begin() + 2, whole.w.end()}, rest.w));
 }
 
-TEST_CASE("dropout changes nothing where nothing is trained, also while training is under way", "[layer]") {
+TEST_CASE("dropout changes nothing outside training, also between training steps", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 3}, 1);
     auto const out = layer::dropout(x, 0.9);
@@ -138,7 +138,7 @@ TEST_CASE("dropout changes nothing where nothing is trained, also while training
     CHECK(test::run(out, {{"x", value}}) == value);
 }
 
-TEST_CASE("the gradient of layer::dropout is that of central differences", "[layer]") {
+TEST_CASE("the gradient of layer::dropout equals central differences", "[layer]") {
     for (bool const training : {false, true}) {
         test::DefaultScope scope;
         auto const target = layer::data<double>("target", {4, 3});
@@ -189,7 +189,7 @@ TEST_CASE("gradients go through dropout of a state", "[layer]") {
     test::check_net(cost);
 }
 
-TEST_CASE("layer::dropout refuses what is no probability below 1, and adds nothing", "[layer]") {
+TEST_CASE("layer::dropout throws for an invalid probability, and adds nothing", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2});
     CHECK_THROWS_WITH(layer::dropout(x, 1), "probability is 1, expected in [0, 1)");

@@ -34,7 +34,7 @@ TEST_CASE("element-wise layers compute element by element and keep levels", "[la
     CHECK((test::run(layer::scale(layer::data<std::int64_t>("n", {UNK}), 2, 1), {{"n", Tensor<std::int64_t>{3}}}).value() == Tensor<std::int64_t>{7}));
 }
 
-TEST_CASE("the gradients of element-wise layers are those of central differences", "[layer]") {
+TEST_CASE("gradients of element-wise layers equal central differences", "[layer]") {
     test::DefaultScope scope;
     auto const w = test::parameter({3, 4}, 1), v = test::parameter({3, 4}, 2);
     auto const target = layer::data<double>("target", {3, 4});
@@ -43,7 +43,7 @@ TEST_CASE("the gradients of element-wise layers are those of central differences
     test::check_net(layer::mse(h, target));
 }
 
-TEST_CASE("element-wise layers refuse what does not fit", "[layer]") {
+TEST_CASE("element-wise layers throw for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {UNK, 3});
     CHECK_THROWS_WITH(layer::sum({x, y}), "sum: x is 3, expected 2");

@@ -22,7 +22,7 @@ TEST_CASE("layer::full is a constant", "[layer]") {
     CHECK(append_backward<double>(*layer::mse(test::parameter({1}, 1), layer::full<double>({1}, 1))).size() == 1);
 }
 
-TEST_CASE("layer::full refuses what it cannot hold", "[layer]") {
+TEST_CASE("layer::full throws for values that the type cannot represent", "[layer]") {
     test::DefaultScope scope;
     CHECK_THROWS_WITH(layer::full({UNK, 2}, 1), "dims[0] is UNK, expected a count");
     CHECK_THROWS_WITH(test::run(layer::full<std::int32_t>({1}, 0.5)), "fill_i32(): value is 0.5, expected a whole number that i32 holds");

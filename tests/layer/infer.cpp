@@ -59,7 +59,7 @@ void refused(Classifier& net, Feeds const& feeds, std::string const& text) {
 
 }  // namespace
 
-TEST_CASE("what a batch brings must be what was declared, and is checked before anything runs", "[layer]") {
+TEST_CASE("feeds must match the declarations, and are checked before anything runs", "[layer]") {
     Classifier net;
     refused<TypeError>(net, net.with("x", LoDTensor<double>({{1, 2}, {3, 4}, {5, 6}}, net.lod)), "x is LoDTensor<f64>, expected LoDTensor<f32>");
     refused<TypeError>(net, net.with("words", LoDTensor<std::int32_t>({1, 2, 3}, net.lod)), "words is LoDTensor<i32>, expected LoDTensor<i64>");
@@ -77,7 +77,7 @@ TEST_CASE("what a batch brings must be what was declared, and is checked before 
     static_cast<void>(infer(net.cost, net.good, net.parameters));
 }
 
-TEST_CASE("a batch of another type than one of the user's, or of another kind, is refused by its number", "[layer]") {
+TEST_CASE("a feed of a wrong type or kind throws; the error gives the number of a custom type", "[layer]") {
     test::DefaultScope scope;
     auto const q = layer::data<test::fixed>("q", {UNK});
     CHECK_THROWS_WITH(test::run(layer::scale(q, 2), {{"q", Tensor<float>{1}}}),
@@ -87,7 +87,7 @@ TEST_CASE("a batch of another type than one of the user's, or of another kind, i
     CHECK_THROWS_WITH(test::run(layer::scale(g, 2), {{"g", Tensor<float>{{1}}}}), "g is LoDTensor<f32>, expected a value that is no tensor");
 }
 
-TEST_CASE("infer takes what only the cost needs, and does not look at it", "[layer]") {
+TEST_CASE("infer accepts feeds that only the cost needs, and ignores them", "[layer]") {
     Classifier net;
     Feeds few = net.good;
     few.erase("label");
@@ -101,7 +101,7 @@ TEST_CASE("infer takes what only the cost needs, and does not look at it", "[lay
     CHECK(infer(layer::scale(net.scores, 1), net.good, net.parameters) == want);
 }
 
-TEST_CASE("parameters of another net are refused by infer and by a training that resumes", "[layer]") {
+TEST_CASE("infer and resumed training throw for the parameters of another net", "[layer]") {
     Classifier net;
     auto const name = std::string("fc_0.b_0");
     auto const refused = [&](auto value, std::string const& text) {
@@ -121,7 +121,7 @@ TEST_CASE("parameters of another net are refused by infer and by a training that
     refused(LoDTensor<float>({1, 2, 3}, Lod{{0, 3}}), "fc_0.b_0.lod().levels() is 1, expected 0");
 }
 
-TEST_CASE("a constant that a program gave its value stays", "[layer]") {
+TEST_CASE("a constant whose value a program has set keeps it", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK});
     layer::Var<float> const c(scope.new_var("c", tensor_spec<float>({UNK})));

@@ -10,7 +10,7 @@ namespace test_matmul {
 
 using namespace rowan;
 
-TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is told to", "[layer]") {
+TEST_CASE("layer::matmul multiplies matrices, optionally transposed", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1), y = layer::data("y", {2, 2});
     LoDTensor<float> const value({{1, 2}, {3, 4}}, Lod{{0, 0, 2}});
@@ -22,7 +22,7 @@ TEST_CASE("layer::matmul multiplies matrices, one of them transposed where it is
     CHECK((test::run(layer::matmul(x, y, true), feeds) == LoDTensor<float>(Tensor<float>{{301, 3010}, {402, 4020}})));
 }
 
-TEST_CASE("the gradients of layer::matmul are those of central differences", "[layer]") {
+TEST_CASE("gradients of layer::matmul equal central differences", "[layer]") {
     for (int const transposed : {0, 1, 2}) {
         test::DefaultScope scope;
         auto const x = test::parameter(transposed == 1 ? Dims{2, 3} : Dims{3, 2}, 1);
@@ -33,7 +33,7 @@ TEST_CASE("the gradients of layer::matmul are those of central differences", "[l
     }
 }
 
-TEST_CASE("layer::matmul refuses what cannot be multiplied", "[layer]") {
+TEST_CASE("layer::matmul throws for shapes that do not match", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}), y = layer::data("y", {3, 4}), z = layer::data("z", {UNK});
     CHECK_THROWS_WITH(layer::matmul(x, y), "mul: the inner dim of y is 3, expected 2");

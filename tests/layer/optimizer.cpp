@@ -76,7 +76,7 @@ struct Two {
 
 }  // namespace
 
-TEST_CASE("all parameters change or none, also where one optimizer refuses", "[layer]") {
+TEST_CASE("all parameters change or none, even if one optimizer throws", "[layer]") {
     using both = std::pair<float, float>;
     float const nan = std::numeric_limits<float>::quiet_NaN();
     Two net;
@@ -95,7 +95,7 @@ TEST_CASE("all parameters change or none, also where one optimizer refuses", "[l
     CHECK(first(*net.v) == 0);
 }
 
-TEST_CASE("an optimizer that cannot be added leaves the scope as it was", "[layer]") {
+TEST_CASE("an optimizer that cannot be added leaves the scope unchanged", "[layer]") {
     Scope scope;
     auto& w = scope.new_var("w", tensor_spec<float>({2}), Role::parameter);
     auto& gradient = scope.new_var("gradient", tensor_spec<float>({2}));

@@ -33,7 +33,7 @@ TEST_CASE("parameters are values by name, and their aliases share the elements",
     CHECK((p.size() == 1 && p.get<float>("w") == Tensor<float>{7} && alias.get<float>("w") == w));
 }
 
-TEST_CASE("parameters of a training are its own: nothing that runs later changes them", "[layer]") {
+TEST_CASE("later training does not change the parameters that training returned", "[layer]") {
     test::DefaultScope scope;
     auto const predict = layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2});
     auto const cost = layer::mse(predict, layer::data("y", {UNK, 2}));

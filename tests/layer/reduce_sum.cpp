@@ -31,7 +31,7 @@ TEST_CASE("layer::reduce_sum adds the rows of a batch, or the elements of each r
     CHECK_THROWS_WITH(layer::reduce_sum(x, {.axes = {-3}}), "axes[0] = -3 is not in [-2, 2)");
 }
 
-TEST_CASE("the gradient of layer::reduce_sum is that of central differences", "[layer][reduce]") {
+TEST_CASE("the gradient of layer::reduce_sum equals central differences", "[layer][reduce]") {
     for (std::vector<std::int64_t> const& axes : {std::vector<std::int64_t>{0}, {1}, {0, 2}, {-1}}) {
         Scope scope;
         ScopeGuard const guard(scope);

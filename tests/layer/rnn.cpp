@@ -32,7 +32,7 @@ auto gru(std::int64_t size) {
 
 }  // namespace
 
-TEST_CASE("a recurrent classifier learns what only the order of words tells", "[rnn]") {
+TEST_CASE("a recurrent classifier learns a task that depends on word order", "[rnn]") {
     DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const state = layer::rnn_with_last(layer::embedding(words, {.height = 4, .width = 8}), 16, [](auto x_t, auto before) {
@@ -72,7 +72,7 @@ TEST_CASE("a recurrent classifier learns what only the order of words tells", "[
     CHECK_THROWS_AS(train(cost, only_empty, {.resume = &parameters}), ShapeError);
 }
 
-TEST_CASE("a step whose result is the same for all sequences is refused when the layer is made", "[rnn]") {
+TEST_CASE("a step with one result for all sequences throws when the layer is created", "[rnn]") {
     DefaultScope scope;
     auto const x = layer::data<float>("x", {UNK, 2}, 1);
     auto const make = [&] {
@@ -110,7 +110,7 @@ TEST_CASE("several memories, some with a boot state: an LSTM whose states are tw
     CHECK_THROWS_WITH(too_few(), "layer::rnn: the number of states after a step is 1, expected 2");
 }
 
-TEST_CASE("memories are checked when the layer is made, and a layer that is refused leaves nothing behind", "[rnn]") {
+TEST_CASE("memories are checked when the layer is created, and an invalid layer leaves nothing behind", "[rnn]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2}, 1);
     CHECK_THROWS_WITH(layer::rnn(x, layer::Memory{}, gru(2)), "layer::rnn: memory.size is 0, expected 1 or more");

@@ -23,7 +23,7 @@ struct own_op : tanh_op {  // an operator of a user's, who cannot know which nam
 
 }  // namespace
 
-TEST_CASE("what adds to a memory is not known by its name", "[rnn_program]") {
+TEST_CASE("a custom operator is not mistaken for add_to because of its name", "[rnn_program]") {
     DefaultScope scope;
     auto const x = fed("x", LoDTensor<float>(Tensor<float>(xt::cast<float>(values({13, 2}, 1))), lod));
     auto const run = [&](auto const& step) {
@@ -35,7 +35,7 @@ TEST_CASE("what adds to a memory is not known by its name", "[rnn_program]") {
     CHECK(own == run(layer::tanh(layer::add_to(layer::tensor(), nullptr))));
 }
 
-TEST_CASE("the recurrent program is that of the function that it stands for", "[rnn_program]") {
+TEST_CASE("the recurrent program equals the function form", "[rnn_program]") {
     DefaultScope scope;
     auto const x = fed("x", LoDTensor<float>(Tensor<float>(xt::cast<float>(values({13, 2}, 1))), lod));
     auto const memory = layer::tensor();
@@ -81,7 +81,7 @@ TEST_CASE("gradients through the recurrent program, its memory, and its last ste
     }
 }
 
-TEST_CASE("a memory may keep what the step makes of it", "[rnn_program]") {
+TEST_CASE("a memory can keep a value computed in the step", "[rnn_program]") {
     DefaultScope scope;
     auto const memory = layer::tensor<double>();
     auto const ones = layer::tensor<double>();  // a second memory, to which the first one is added
@@ -106,7 +106,7 @@ TEST_CASE("the last step of a reversed program is the first row", "[rnn_program]
     CHECK((memory->value().get<LoDTensor<double>>().value() == Tensor<double>{{111}, {5}}));
 }
 
-TEST_CASE("a step that is no step is refused", "[rnn_program]") {
+TEST_CASE("an invalid step throws", "[rnn_program]") {
     DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2}, 1);
     CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = layer::fc(layer::data("y", {UNK, 2}), {.output_size = 3})}),

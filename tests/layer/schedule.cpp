@@ -44,7 +44,7 @@ struct Minus {
 
 }  // namespace
 
-TEST_CASE("schedules are the formulas that their names say", "[layer]") {
+TEST_CASE("schedules compute their formulas", "[layer]") {
     CHECK(layer::ConstantRate{}(5) == 1);
     CHECK(layer::ConstantRate{.factor = 0.5}(0) == 0.5);
 
@@ -116,7 +116,7 @@ TEST_CASE("a schedule reaches every optimizer", "[layer]") {
     CHECK(value(trained({.optimizer = Minus{}}, 3), "v") == -3);
 }
 
-TEST_CASE("bad schedules are refused, and the parameters stay as they were before that step", "[layer]") {
+TEST_CASE("invalid schedules throw, and the parameters keep their values from the step before", "[layer]") {
     test::DefaultScope scope;
     auto const v = layer::parameter<double>({1}, {}, "v");
     auto const cost = layer::scale(v, 1);

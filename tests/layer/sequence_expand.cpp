@@ -29,7 +29,7 @@ TEST_CASE("layer::sequence_expand repeats rows as often as sequences are long", 
     CHECK_THROWS_WITH(test::run(rows, other), "sequence_expand(x, words): x.size() is 1, expected 2, the number of sequences of level 1");
 }
 
-TEST_CASE("the gradient of layer::sequence_expand is that of central differences", "[layer]") {
+TEST_CASE("the gradient of layer::sequence_expand equals central differences", "[layer]") {
     test::DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const target = layer::data<double>("target", {UNK, 2});

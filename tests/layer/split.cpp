@@ -26,7 +26,7 @@ TEST_CASE("layer::split cuts a value along an axis", "[layer]") {
     CHECK((test::run(rows[1], {{"x", value}}) == LoDTensor<float>(Tensor<float>{{4, 5, 6}})));
 }
 
-TEST_CASE("the gradient of layer::split is that of central differences, also where a part is not used", "[layer]") {
+TEST_CASE("the gradient of layer::split equals central differences, also with an unused part", "[layer]") {
     test::DefaultScope scope;
     auto const w = test::parameter({3, 4}, 1), target = layer::data<double>("target", {3, 1});
     test::set(*target, LoDTensor<double>(test::values({3, 1}, 3)));

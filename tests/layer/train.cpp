@@ -118,7 +118,7 @@ TEST_CASE("training resumes with the same bits", "[layer]") {
     CHECK(at_once.contains("fc_1.b_0@adam.moment2"));
 }
 
-TEST_CASE("what train and infer refuse is named", "[layer]") {
+TEST_CASE("errors of train and infer name the cause", "[layer]") {
     test::DefaultScope scope;
     auto const x = layer::data("x", {UNK, 2});
     auto const predict = layer::fc(x, {.output_size = 2});
@@ -138,7 +138,7 @@ TEST_CASE("what train and infer refuse is named", "[layer]") {
     CHECK_THROWS_AS(layer::mse(predict, layer::data("w", {UNK, 3})), ShapeError);
 }
 
-TEST_CASE("parameters of training depend on the seed, and on nothing else", "[layer]") {
+TEST_CASE("trained parameters depend on the seed only", "[layer]") {
     auto const first = [](std::uint64_t seed) {
         test::DefaultScope scope;
         auto const cost = layer::mse(layer::fc(layer::data("x", {UNK, 2}), {.output_size = 2}), layer::data("y", {UNK, 2}));
@@ -152,7 +152,7 @@ TEST_CASE("parameters of training depend on the seed, and on nothing else", "[la
     CHECK((first(1).get<float>("fc_0.b_0") == Tensor<float>{0, 0}));
 }
 
-TEST_CASE("training leaves the net as it was, however often", "[layer]") {
+TEST_CASE("training leaves the net unchanged, also when repeated", "[layer]") {
     test::DefaultScope scope;
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
     auto const scores = layer::fc(layer::sequence_pool(layer::embedding(words, {.height = 20, .width = 8, .name = "table"})), {.output_size = 2});

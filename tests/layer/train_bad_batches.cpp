@@ -149,7 +149,7 @@ std::vector<Bad> bad_batches() {
 
 }  // namespace
 
-TEST_CASE("a bad batch in the middle of a training is named, and no bit of any parameter is another", "[layer][bad]") {
+TEST_CASE("a bad batch during training throws a clear error and changes no bit of any parameter", "[layer][bad]") {
     for (bool const within : {false, true}) {
         for (auto const& optimizer : {layer::Optimizer(layer::Adam{.learning_rate = 0.1}), layer::Optimizer(layer::Momentum{})}) {
             auto const want = trained(within, optimizer, {});
@@ -192,7 +192,7 @@ TEST_CASE("a question that a net cannot answer does not disturb its training", "
     CHECK((trained(true, layer::Adam{}, [](Model& model, auto&) { infer(model.scores(), good[0], Parameters()); }) == want));
 }
 
-TEST_CASE("a training that is stopped by a bad batch leaves what it had learned with the variables", "[layer][bad]") {
+TEST_CASE("training that a bad batch stops leaves the learned values in the variables", "[layer][bad]") {
     auto const parameters_of = [](Model const& model) {
         std::map<std::string, std::string> found;
         for (auto const& v : model.scope.variables()) {
@@ -223,7 +223,7 @@ TEST_CASE("a training that is stopped by a bad batch leaves what it had learned 
     }
 }
 
-TEST_CASE("a net with a cycle is refused and the cycle is named", "[layer][bad]") {
+TEST_CASE("a net with a cycle throws an error that names the cycle", "[layer][bad]") {
     test::DefaultScope scope;
     auto const x = layer::fc(layer::data("x", {UNK, 2}));
     auto const cost = layer::mse(layer::relu(layer::tanh(x)), layer::data("y", {UNK, 2}));
@@ -246,7 +246,7 @@ TEST_CASE("a net with a cycle is refused and the cycle is named", "[layer][bad]"
     CHECK((bits(after) == bits(train(again, reader, {.epochs = 2}))));
 }
 
-TEST_CASE("a variable that nothing writes and nobody feeds is named", "[layer][bad]") {
+TEST_CASE("an error names a variable that is neither written nor fed", "[layer][bad]") {
     test::DefaultScope scope;
     layer::Var<float> const hole(scope.new_var("hole", tensor_spec<float>({UNK, 2})));
     auto const predict = layer::fc(layer::add(layer::data("x", {UNK, 2}), hole), {.output_size = 2});

@@ -28,7 +28,7 @@ layer::Var<std::int64_t> counter() { return layer::full<std::int64_t>({1}, 0); }
 
 }  // namespace
 
-TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
+TEST_CASE("a loop runs while its condition is true", "[layer]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
@@ -45,7 +45,7 @@ TEST_CASE("a loop runs as long as its condition holds", "[layer]") {
     CHECK(run(doubled, {{"x", Tensor<double>{{100, 100}}}}).value() == Tensor<double>{{100, 100}});
 }
 
-TEST_CASE("a parameter that is made in a loop is one for all iterations, and trains", "[layer]") {
+TEST_CASE("a parameter created in a loop is shared by all iterations, and is trained", "[layer]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const [i, y] = layer::while_loop(
@@ -63,7 +63,7 @@ TEST_CASE("a parameter that is made in a loop is one for all iterations, and tra
     CHECK(costs.back() < costs.front() / 20);
 }
 
-TEST_CASE("states that do not fit and loops without end are refused", "[layer]") {
+TEST_CASE("states of other shapes and endless loops throw", "[layer]") {
     DefaultScope scope;
     auto const x = layer::data<double>("x", {UNK, 2});
     auto const always = [](auto const& v) { return layer::less_equal(layer::array_size(layer::unstack(v)), 100); };

@@ -17,7 +17,7 @@ using Labels = Tensor<std::int64_t>;
 static_assert(accuracy_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<std::int32_t>({4})) == tensor_spec<double>({1}));
 static_assert(!rowan::differentiable<accuracy_op>);
 
-TEST_CASE("accuracy is the share of rows whose largest number is the label's", "[op][golden]") {
+TEST_CASE("accuracy is the fraction of rows whose largest number is the label's", "[op][golden]") {
     Tensor<float> const x{{1, 2, 3}, {9, 2, 3}, {-1, -2, -3}, {0, 5, 4}};
     CHECK((accuracy(x, Labels{2, 0, 0, 1}) == Tensor<double>{1}));
     CHECK((accuracy(x, Labels{2, 0, 1, 2}) == Tensor<double>{0.5}));
@@ -43,7 +43,7 @@ TEST_CASE("accuracy is the same on any number of threads", "[op]") {
     CHECK((accuracy(Cpu{8}, x, label) == Tensor<double>{static_cast<double>(right) / static_cast<double>(n)}));
 }
 
-TEST_CASE("accuracy refuses labels that are none, and shapes that do not match", "[op][bad]") {
+TEST_CASE("accuracy throws for invalid labels and shapes that do not match", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2};
     Labels const high{0, 3}, few{1}, good{0, 1};
     CHECK(test::refusal<IndexError>([&](Cpu e) { accuracy(e, x, high); }, x, high) == "label[1] = 3 is not in [0, 3)");

@@ -28,7 +28,7 @@ TEST_CASE("add is the sum, element by element", "[op][golden]") {
            Tensor<std::int64_t>{std::numeric_limits<std::int64_t>::min(), 3}));
 }
 
-TEST_CASE("the operator add keeps two SelectedRows sparse and makes all else dense", "[op]") {
+TEST_CASE("the operator add keeps two SelectedRows sparse; other sums are dense", "[op]") {
     SelectedRows<float> const a(3, {2}, {{1, 2}}), b(3, {0, 2}, {{3, 4}, {5, 6}});
     Tensor<float> const x{{1, 1}, {1, 1}, {1, 1}};
     auto const sparse = add_op::run(Cpu{}, a, b);
@@ -48,7 +48,7 @@ TEST_CASE("identity_op gives the same elements", "[op]") {
     CHECK(same.value().data() == g.value().data());
 }
 
-TEST_CASE("every gradient of add is that of central differences", "[op]") {
+TEST_CASE("gradients of add equal central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         test::check_gradients<add_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
         test::check_gradients<identity_op>(std::tuple(test::values({n, 4}, 1)));

@@ -37,13 +37,13 @@ TEST_CASE("cast converts every element", "[op][golden]") {
     CHECK((rowan::cast<float>(Tensor<double>{}) == Tensor<float>{}));
 }
 
-TEST_CASE("cast takes what the integers just hold", "[op]") {
+TEST_CASE("cast accepts the extreme values of integers", "[op]") {
     CHECK((rowan::cast<std::int32_t>(Tensor<double>{2147483647.9, -2147483648.9}) == Tensor<std::int32_t>{2147483647, std::numeric_limits<std::int32_t>::min()}));
     CHECK((rowan::cast<std::int64_t>(Tensor<double>{-0x1p63}) == Tensor<std::int64_t>{std::numeric_limits<std::int64_t>::min()}));
     CHECK((rowan::cast<std::uint8_t>(Tensor<float>{255.5, -0.5}) == Tensor<std::uint8_t>{255, 0}));
 }
 
-TEST_CASE("the gradient of cast is that of central differences, in the type of x", "[op]") {
+TEST_CASE("the gradient of cast equals central differences, in the type of x", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<cast_op<double>>(std::tuple(test::values({n, 2}, 1)));
     Tensor<float> const x{1, 2};
     auto const out = rowan::cast<double>(x);

@@ -26,12 +26,12 @@ TEST_CASE("clip of a row-sparse gradient sums duplicates first", "[op]") {
     CHECK(cut.merged());
 }
 
-TEST_CASE("the gradient of clip is that of central differences", "[op]") {
+TEST_CASE("the gradient of clip equals central differences", "[op]") {
     test::check_gradients<clip_op>(std::tuple(test::values({40}, 1)), {-0.4, 0.3});
     test::check_gradients<clip_op>(std::tuple(test::values({0, 3}, 1)));
 }
 
-TEST_CASE("bad bounds of clip are refused", "[op]") {
+TEST_CASE("clip throws for invalid bounds", "[op]") {
     Tensor<float> const x{1};
     SelectedRows<float> const g(4, {2}, {{1}});
     auto const text = [&](auto const& value, double min, double max) {

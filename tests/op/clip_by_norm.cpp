@@ -17,14 +17,14 @@ SelectedRows<double> const g(4, {2, 0, 2}, {{1, 0}, {0, 2}, {2, 0}});  // stands
 
 }  // namespace
 
-TEST_CASE("a gradient is scaled to a norm only where its own is greater", "[op]") {
+TEST_CASE("a gradient is scaled to a norm only if its own norm is greater", "[op]") {
     Tensor<double> const x{{3, 4}};
     CHECK((rowan::clip_by_norm(Cpu{}, x, {5}) == x));
     CHECK((rowan::clip_by_norm(Cpu{}, x, {2.5}) == Tensor<double>{{1.5, 2}}));
     CHECK((rowan::clip_by_norm(Cpu{}, x, {0}) == Tensor<double>{{0, 0}}));
 }
 
-TEST_CASE("the norm of a row-sparse gradient is that of the dense one", "[op]") {
+TEST_CASE("the norm of a row-sparse gradient equals that of the dense gradient", "[op]") {
     auto const small = rowan::clip_by_norm(Cpu{}, g, {1});
     CHECK(small.rows().size() == 3);
     CHECK((rowan::to_dense(small)(2, 0)) == Approx(3 / std::sqrt(13.0)));
@@ -53,7 +53,7 @@ TEST_CASE("the norm of a dense tensor has the bits of the same rows as SelectedR
     CHECK(rowan::squared_norm(Tensor<float>::from_shape({0, 4})) == 0);
 }
 
-TEST_CASE("bad norms are refused", "[op]") {
+TEST_CASE("clip_by_norm throws for invalid norms", "[op]") {
     auto const text = [&](double norm) {
         return test::refusal<rowan::ValueError>([&](Cpu exec) { rowan::clip_by_norm(exec, g, {norm}); });
     };

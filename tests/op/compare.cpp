@@ -16,7 +16,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::Tensor, rowan::tens
 static_assert(rowan::less_op::infer(tensor_spec<float>({UNK, 3}, 1), tensor_spec<float>({4, UNK})) == tensor_spec<bool>({4, 3}, 1));
 static_assert(rowan::any_op::infer(tensor_spec<bool>({UNK, 3}, 1)) == tensor_spec<bool>({1}));
 
-TEST_CASE("comparisons are those of the numbers, and false beside a NaN", "[op][golden]") {
+TEST_CASE("comparisons compare values, and are false for NaN", "[op][golden]") {
     double const nan = std::numeric_limits<double>::quiet_NaN();
     Tensor<double> const x{1, 2, 3, nan, -0.0}, y{2, 2, 2, 1, 0.0};
     CHECK(rowan::less_op::run(Cpu{}, x, y) == Tensor<bool>{true, false, false, false, false});
@@ -28,7 +28,7 @@ TEST_CASE("comparisons are those of the numbers, and false beside a NaN", "[op][
     CHECK(rowan::less_op::run(Cpu{}, h, g) == Tensor<bool>{false, true});
 }
 
-TEST_CASE("truth values are joined, turned round and searched", "[op][golden]") {
+TEST_CASE("logical_and, logical_or, logical_not and any", "[op][golden]") {
     Tensor<bool> const x{true, true, false, false}, y{true, false, true, false};
     CHECK(rowan::logical_and_op::run(Cpu{}, x, y) == Tensor<bool>{true, false, false, false});
     CHECK(rowan::logical_or_op::run(Cpu{}, x, y) == Tensor<bool>{true, true, true, false});

@@ -65,7 +65,7 @@ std::vector<Tensor<double>> parts_of(Shape shape, std::size_t axis, std::vector<
 
 }  // namespace
 
-TEST_CASE("concat puts tensors one after the other", "[op][golden]") {
+TEST_CASE("concat joins tensors", "[op][golden]") {
     Tensor<float> const a{{1}, {4}}, b{{2, 3}, {5, 6}}, c{{7}};
     CHECK((concat(std::vector{a, b}, 1) == Tensor<float>{{1, 2, 3}, {4, 5, 6}}));
     CHECK((concat(std::vector{b, a, b}, -1) == Tensor<float>{{2, 3, 1, 2, 3}, {5, 6, 4, 5, 6}}));
@@ -100,7 +100,7 @@ TEST_CASE("concat has the same bits on any number of threads", "[op]") {
     CHECK(reference::same(concat(Cpu{8}, flat), plain_concat(flat, 0)));
 }
 
-TEST_CASE("concat refuses what does not fit", "[op][bad]") {
+TEST_CASE("concat throws for shapes that do not match", "[op][bad]") {
     Tensor<float> const a{{1, 2}}, b{{1, 2, 3}}, c{1, 2};
     using List = std::vector<Tensor<float>>;
     CHECK(test::refusal<ShapeError>([](Cpu e) { concat(e, List{}); }) == "x.size() is 0, expected at least 1");

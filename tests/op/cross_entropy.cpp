@@ -74,7 +74,7 @@ TEST_CASE("cross_entropy is -log of the label's probability", "[op][golden]") {
     CHECK((cross_entropy_grad(x, label, Tensor<double>{2}, Reduction::sum) == Tensor<double>{{-4, 0, 0}, {0, 0, -2}, {0, 0, -8}}));
 }
 
-TEST_CASE("cross_entropy of soft labels, of which 0 counts nothing", "[op][golden]") {
+TEST_CASE("cross_entropy with soft labels ignores labels of 0", "[op][golden]") {
     Tensor<double> const x{{0.5, 0.25, 0.25}, {0, 0, 1}}, label{{0.5, 0.5, 0}, {0, 0, 1}};
     CHECK((cross_entropy(x, label, Reduction::none) == Tensor<double>{0.5 * std::log(2) + 0.5 * std::log(4), 0}));
     CHECK((cross_entropy_grad(x, label, Tensor<double>{2}) == Tensor<double>{{-1, -2, 0}, {0, 0, -1}}));
@@ -85,7 +85,7 @@ TEST_CASE("cross_entropy of soft labels, of which 0 counts nothing", "[op][golde
     CHECK(std::isnan(cross_entropy(x, Tensor<double>{{nan, 0, 0}, {0, 0, 1}})(0)));
 }
 
-TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinite", "[op]") {
+TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinity", "[op]") {
     auto const none = Tensor<float>::zeros({0, 3});
     CHECK((cross_entropy(none, Labels::zeros({0})) == Tensor<float>{0}));
     CHECK((cross_entropy(none, none, Reduction::sum) == Tensor<float>{0}));
@@ -94,7 +94,7 @@ TEST_CASE("cross_entropy of no rows is 0, of a probability 0 infinite", "[op]") 
     CHECK((cross_entropy(Tensor<float>{{0, 1}}, Labels{0})(0) == std::numeric_limits<float>::infinity()));
 }
 
-TEST_CASE("the gradient of cross_entropy is that of central differences", "[op]") {
+TEST_CASE("the gradient of cross_entropy equals central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
         for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
             test::check_gradients<cross_entropy_op>(std::tuple(shares(n, 5, n), labels(n, 5)), {reduction});
@@ -103,7 +103,7 @@ TEST_CASE("the gradient of cross_entropy is that of central differences", "[op]"
     }
 }
 
-TEST_CASE("cross_entropy of bfloat16 is that of floats, narrowed once", "[op]") {
+TEST_CASE("cross_entropy of bfloat16 is computed in float and narrowed once", "[op]") {
     auto x = Tensor<bfloat16>::from_shape({37, 3});
     auto wide = Tensor<float>::from_shape({37, 3});
     for (std::size_t i = 0; i < x.size(); ++i) wide.data()[i] = x.data()[i] = bfloat16(0.01F * static_cast<float>(i % 90 + 1));
@@ -128,7 +128,7 @@ TEST_CASE("cross_entropy has the same bits on any number of threads", "[op]") {
     }
 }
 
-TEST_CASE("cross_entropy refuses labels that are none, and shapes that do not match", "[op][bad]") {
+TEST_CASE("cross_entropy throws for invalid labels and shapes that do not match", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2}, soft{{1, 2}, {3, 4}}, g{1, 2};
     Labels const high{0, 3}, negative{-1, 0}, few{1}, good{0, 1};
     Labels const column{{0}, {1}};

@@ -53,7 +53,7 @@ TEST_CASE("dropout keeps elements where the numbers of splitmix64 are not below 
     CHECK((dropout_grad(Mask{1, 0, 7}, Tensor<double>{3, 3, -6}, 0.25) == Tensor<double>{4, 0, -8}));
 }
 
-TEST_CASE("dropout drops the share that it is told to, other elements for other seeds", "[op]") {
+TEST_CASE("dropout drops the given fraction, and other elements for other seeds", "[op]") {
     std::size_t const n = 200'000;
     auto const x = Tensor<float>::full({n}, 1);
     for (double const p : {0.0, 0.1, 0.5, 0.9}) {
@@ -72,7 +72,7 @@ TEST_CASE("dropout drops the share that it is told to, other elements for other 
     }
 }
 
-TEST_CASE("dropout changes nothing where nothing is trained", "[op]") {
+TEST_CASE("dropout changes nothing outside training", "[op]") {
     auto const x = test::values({5, 3}, 1);
     auto const [out, mask] = dropout(x, 0.5, 7, false);
     CHECK(reference::same(out, x));
@@ -87,7 +87,7 @@ TEST_CASE("a dropped NaN is 0", "[op]") {
     for (std::size_t i = 0; i < 100; ++i) CHECK(std::isnan(out(i)) == (mask(i) == 1));
 }
 
-TEST_CASE("the gradient of dropout is that of central differences", "[op]") {
+TEST_CASE("the gradient of dropout equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 10}) {
         test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1), Tensor<std::int64_t>{3}), {0.25});
         test::check_gradients<dropout_op>(std::tuple(test::values({n, 3}, 1), Tensor<std::int64_t>::from_shape({0})), {0.25});
@@ -120,7 +120,7 @@ TEST_CASE("dropout has the same bits on any number of threads", "[op]") {
     test::check_any_threads([&](Cpu exec) { return dropout_grad(exec, mask, x, 0.3); });
 }
 
-TEST_CASE("dropout refuses what is no probability below 1", "[op][bad]") {
+TEST_CASE("dropout throws for an invalid probability", "[op][bad]") {
     Tensor<float> const x{1, 2}, g{{1, 2}};
     Mask const mask{1, 0};
     CHECK(test::refusal<ValueError>([&](Cpu e) { dropout(e, x, 1, 0); }, x) == "probability is 1, expected in [0, 1)");

@@ -22,7 +22,7 @@ TEST_CASE("elementwise_mul is the product, element by element", "[op][golden]") 
     CHECK((elementwise_mul(Tensor<std::int64_t>{most, -3}, Tensor<std::int64_t>{2, 2}) == Tensor<std::int64_t>{-2, -6}));
 }
 
-TEST_CASE("every gradient of elementwise_mul is that of central differences", "[op]") {
+TEST_CASE("gradients of elementwise_mul equal central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         test::check_gradients<elementwise_mul_op>(std::tuple(test::values({n, 4}, 1), test::values({n, 4}, 2)));
     }

@@ -46,12 +46,12 @@ TEST_CASE("a bag is the sum, the mean, the sum over the root, or the largest ele
     CHECK(rowan::embedding_bag(Cpu{}, table, bags).lod().empty());
 }
 
-TEST_CASE("levels above the bags stay", "[op]") {
+TEST_CASE("levels above the bags are kept", "[op]") {
     LoDTensor<std::int32_t> const ids({0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}});
     CHECK((rowan::embedding_bag(Cpu{}, table, ids) == LoDTensor<float>({{3, 30}, {3, 30}}, Lod{{0, 1, 2}})));
 }
 
-TEST_CASE("the gradients of bags are those of central differences", "[op]") {
+TEST_CASE("gradients of bags equal central differences", "[op]") {
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
         CAPTURE(static_cast<int>(pool));
         test::check_gradients<embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags), {pool});
@@ -83,7 +83,7 @@ TEST_CASE("bags have the same bits for any number of threads", "[op]") {
     }
 }
 
-TEST_CASE("bad bags are refused", "[op]") {
+TEST_CASE("embedding_bag throws for invalid bags", "[op]") {
     auto const text = [&]<class E>(E*, Tensor<std::int64_t> const& ids, Lod const& lod, Pooling pool) {
         LoDTensor<std::int64_t> const x(ids, lod);
         return test::refusal<E>([&](Cpu exec) { rowan::embedding_bag(exec, table, x, {pool}); }, table, x);

@@ -14,7 +14,7 @@ TEST_CASE("fc is the product plus the bias", "[op]") {
     CHECK((rowan::fc(x, w, b) == Tensor<float>{{11, 22, 33}, {13, 24, 37}}));
 }
 
-TEST_CASE("every gradient of fc is that of central differences", "[op]") {
+TEST_CASE("gradients of fc equal central differences", "[op]") {
     for (std::size_t const n : {0u, 1u, 3u}) {
         test::check_gradients<fc_op>(std::tuple(test::values({n, 4}, 1), test::values({4, 5}, 2), test::values({5}, 3)));
     }

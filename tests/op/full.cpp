@@ -16,7 +16,7 @@ static_assert(full_op<float>::name == "fill_f32" && full_op<std::int64_t>::name 
 static_assert(!rowan::differentiable<full_op<float>>);
 static_assert(rowan::registry<full_op<float>, full_op<double>>::size == 2);
 
-TEST_CASE("full gives every element the value", "[op][golden]") {
+TEST_CASE("full sets every element to the value", "[op][golden]") {
     CHECK((full<float>({2, 3}, 0.5) == Tensor<float>{{0.5, 0.5, 0.5}, {0.5, 0.5, 0.5}}));
     CHECK((full_op<std::int32_t>::run(Cpu{}, {{2}, -7}) == Tensor<std::int32_t>{-7, -7}));
     CHECK((full<bool>({1}, 1) == Tensor<bool>{true}));

@@ -11,7 +11,7 @@ using rowan::Cpu, rowan::full_like_op, rowan::Tensor, rowan::tensor_spec, rowan:
 
 static_assert(full_like_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
 
-TEST_CASE("full_like gives the value to the shape of another, and refuses what integers do not hold", "[op][golden][bad]") {
+TEST_CASE("full_like uses the shape of another tensor, and throws for values that integers cannot represent", "[op][golden][bad]") {
     CHECK((full_like_op::run(Cpu{}, Tensor<float>{{1, 2}}, {0.5}) == Tensor<float>{{0.5, 0.5}}));
     CHECK((full_like_op::run(Cpu{}, Tensor<std::int64_t>{1, 2}, {-3}) == Tensor<std::int64_t>{-3, -3}));
     for (double const value : {1.5, 1e300}) {

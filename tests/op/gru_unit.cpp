@@ -11,7 +11,7 @@ namespace test_gru_unit {
 
 using rowan::Cpu, rowan::Tensor, rowan::gru_unit_op, rowan::tensor_spec, rowan::UNK;
 
-TEST_CASE("a step of a GRU is that of its formulas, one element at a time", "[op]") {
+TEST_CASE("a GRU step equals its formulas, element by element", "[op]") {
     std::size_t const n = 3, size = 5;
     auto const x = test::values({n, 3 * size}, 1), h = test::values({n, size}, 2), w = test::values({size, 3 * size}, 3);
     auto const b = test::values({3 * size}, 4);
@@ -31,7 +31,7 @@ TEST_CASE("a step of a GRU is that of its formulas, one element at a time", "[op
     }
 }
 
-TEST_CASE("every gradient of a GRU's step is that of central differences", "[op]") {
+TEST_CASE("gradients of a GRU step equal central differences", "[op]") {
     for (std::size_t const n : {0u, 1u, 3u}) {
         for (std::size_t const size : {1u, 4u}) {
             test::check_gradients<gru_unit_op>(std::tuple(test::values({n, 3 * size}, 1), test::values({n, size}, 2),
@@ -53,7 +53,7 @@ TEST_CASE("a GRU's step has the same bits for any number of threads", "[op]") {
     }
 }
 
-TEST_CASE("a GRU's step of other shapes is refused", "[op]") {
+TEST_CASE("a GRU step throws for shapes that do not match", "[op]") {
     auto const text = [](Tensor<float>::shape_type const& x, Tensor<float>::shape_type const& w, Tensor<float>::shape_type const& b) {
         auto const h = Tensor<float>::zeros({2, 4});
         return test::refusal<rowan::ShapeError>(

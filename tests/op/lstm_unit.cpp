@@ -11,7 +11,7 @@ namespace test_lstm_unit {
 
 using rowan::Cpu, rowan::Tensor, rowan::lstm_unit_op, rowan::tensor_spec, rowan::UNK;
 
-TEST_CASE("a step of an LSTM is that of its formulas, one element at a time", "[op]") {
+TEST_CASE("an LSTM step equals its formulas, element by element", "[op]") {
     std::size_t const n = 3, size = 5;
     auto const x = test::values({n, 4 * size}, 1), h = test::values({n, size}, 2), c = test::values({n, size}, 5);
     auto const w = test::values({size, 4 * size}, 3), b = test::values({4 * size}, 4);
@@ -31,7 +31,7 @@ TEST_CASE("a step of an LSTM is that of its formulas, one element at a time", "[
     }
 }
 
-TEST_CASE("every gradient of an LSTM's step is that of central differences", "[op]") {
+TEST_CASE("gradients of an LSTM step equal central differences", "[op]") {
     for (std::size_t const n : {0u, 1u, 3u}) {
         for (std::size_t const size : {1u, 4u}) {
             test::check_gradients<lstm_unit_op>(std::tuple(test::values({n, 4 * size}, 1), test::values({n, size}, 2),
@@ -41,7 +41,7 @@ TEST_CASE("every gradient of an LSTM's step is that of central differences", "[o
     }
 }
 
-TEST_CASE("an LSTM's step of other shapes is refused", "[op]") {
+TEST_CASE("an LSTM step throws for shapes that do not match", "[op]") {
     auto const text = [](Tensor<float>::shape_type const& x, Tensor<float>::shape_type const& c) {
         auto const h = Tensor<float>::zeros({2, 4}), w = Tensor<float>::zeros({4, 16}), b = Tensor<float>::zeros({16});
         return test::refusal<rowan::ShapeError>(

@@ -44,7 +44,7 @@ TEST_CASE("mse is the mean of the squares", "[op][golden]") {
     CHECK((mse(Tensor<float>{}, Tensor<float>{}) == Tensor<float>{0}));
 }
 
-TEST_CASE("every gradient of mse is that of central differences", "[op]") {
+TEST_CASE("gradients of mse equal central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<mse_op>(std::tuple(test::values({n, 6}, 1), test::values({n, 6}, 2)));
     test::check_gradients<mse_op>(std::tuple(test::values({}, 1), test::values({}, 2)));
 }

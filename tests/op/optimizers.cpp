@@ -48,7 +48,7 @@ TEST_CASE("an optimizer's operator is its algorithm", "[op]") {
     same<rowan::ftrl_op>([](auto&... x) { rowan::ftrl(x...); }, state, state);
 }
 
-TEST_CASE("an optimizer infers nothing, and refuses what does not fit", "[op]") {
+TEST_CASE("an optimizer has no result to infer, and throws for specs that do not match", "[op]") {
     auto const w = tensor_spec<float>({6, 5});
     CHECK(rowan::sgd_op::infer(w, selected_rows_spec<float>({6, 5})).empty());
     CHECK(rowan::adagrad_op::infer(w, w, tensor_spec<float>({UNK, 5})).empty());

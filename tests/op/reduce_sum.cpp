@@ -114,7 +114,7 @@ void check_random() {
 
 }  // namespace
 
-TEST_CASE("reduce_sum gives what NumPy's sum gives", "[op][reduce][golden]") {
+TEST_CASE("reduce_sum equals NumPy's sum", "[op][reduce][golden]") {
     Tensor<float> const t{{{1, 2}, {3, 4}, {5, 6}}, {{10, 20}, {30, 40}, {50, 60}}};
     CHECK((reduce_sum(t, {.axes = {0}}) == Tensor<float>{{11, 22}, {33, 44}, {55, 66}}));
     CHECK((reduce_sum(t, {.axes = {1}}) == Tensor<float>{{9, 12}, {90, 120}}));

@@ -30,7 +30,7 @@ TEST_CASE("relu keeps an infinity and a NaN", "[op]") {
     CHECK(std::isnan(y(2)));
 }
 
-TEST_CASE("the gradient of relu is that of central differences", "[op]") {
+TEST_CASE("the gradient of relu equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<relu_op>(std::tuple(test::values({n, 2}, n)));
     test::check_gradients<relu_op>(std::tuple(test::values({}, 5)));
 }

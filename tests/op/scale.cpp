@@ -44,7 +44,7 @@ TEST_CASE("scale keeps SelectedRows sparse", "[op]") {
     CHECK((scale_op::run(Cpu{}, whole, {-2, 0}).value() == Tensor<std::int64_t>{-10}));
 }
 
-TEST_CASE("the gradient of scale is that of central differences", "[op]") {
+TEST_CASE("the gradient of scale equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) test::check_gradients<scale_op>(std::tuple(test::values({n, 4}, 1)), {-2.5, 3});
 }
 

@@ -8,7 +8,7 @@ namespace test_sequence_pool {
 using rowan::Cpu, rowan::Lod, rowan::LoDTensor, rowan::Pooling, rowan::sequence_pool_op;
 using rowan::tensor_spec, rowan::UNK;
 
-TEST_CASE("the gradient of every pool is that of central differences", "[op]") {
+TEST_CASE("the gradient of every pooling equals central differences", "[op]") {
     LoDTensor<double> const x(test::values({6, 2}, 1), Lod{{0, 2, 3}, {0, 3, 3, 6}});
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max, Pooling::min, Pooling::first, Pooling::last}) {
         CAPTURE(static_cast<int>(pool));

@@ -33,12 +33,12 @@ TEST_CASE("sigmoid of large numbers is 0 or 1, of a NaN a NaN", "[op]") {
     CHECK(std::isnan(y(4)));
 }
 
-TEST_CASE("the gradient of sigmoid is that of central differences", "[op]") {
+TEST_CASE("the gradient of sigmoid equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<sigmoid_op>(std::tuple(test::values({n, 2}, n)));
     test::check_gradients<sigmoid_op>(std::tuple(test::values({}, 5)));
 }
 
-TEST_CASE("sigmoid of bfloat16 is that of floats, narrowed once", "[op]") {
+TEST_CASE("sigmoid of bfloat16 is computed in float and narrowed once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37}, 1);
     Tensor<float> wide = Tensor<float>::from_shape({37});
     std::copy(x.data(), x.data() + 37, wide.data());

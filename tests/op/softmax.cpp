@@ -18,7 +18,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::ShapeError, rowan::softmax, rowan::sof
 static_assert(softmax_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
 static_assert(softmax_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
 
-TEST_CASE("softmax gives the shares of a row", "[op][golden]") {
+TEST_CASE("softmax turns rows into probabilities", "[op][golden]") {
     CHECK((softmax(Tensor<float>{{5, 5, 5, 5}, {0, 90, 90, -20}}) == Tensor<float>{{0.25, 0.25, 0.25, 0.25}, {0, 0.5, 0.5, 0}}));
     for (std::size_t const classes : std::vector<std::size_t>{1, 2, 15, 16, 17, 100}) {
         auto const x = test::values({3, classes}, classes), y = softmax(x);
@@ -32,7 +32,7 @@ TEST_CASE("softmax gives the shares of a row", "[op][golden]") {
     CHECK((softmax_grad(Tensor<double>{{0.25, 0.25, 0.5}}, Tensor<double>{{4, 0, 2}}) == Tensor<double>{{0.5, -0.5, 0}}));
 }
 
-TEST_CASE("softmax does not overflow, and a NaN stays in its row", "[op]") {
+TEST_CASE("softmax does not overflow; a NaN affects its row only", "[op]") {
     double const inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
     auto const y = softmax(Tensor<double>{{1e308, 1e308, -inf}, {1, nan, 2}, {nan, 1, 2}, {inf, 1, 2}, {-inf, -inf, -inf}, {-1e308, 0, -inf}});
     CHECK((y(0, 0) == 0.5 && y(0, 1) == 0.5 && y(0, 2) == 0));
@@ -42,13 +42,13 @@ TEST_CASE("softmax does not overflow, and a NaN stays in its row", "[op]") {
     CHECK((y(5, 0) == 0 && y(5, 1) == 1 && y(5, 2) == 0));
 }
 
-TEST_CASE("the gradient of softmax is that of central differences", "[op]") {
+TEST_CASE("the gradient of softmax equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3}) {
         for (std::size_t const classes : std::vector<std::size_t>{0, 1, 5, 18}) test::check_gradients<softmax_op>(std::tuple(test::values({n, classes}, n)));
     }
 }
 
-TEST_CASE("softmax of bfloat16 is that of floats, narrowed once, and own types bring their exp", "[op]") {
+TEST_CASE("softmax of bfloat16 is computed in float and narrowed once; custom types provide exp", "[op]") {
     auto const x = inputs::wild<bfloat16>({3, 37}, 1);
     auto wide = Tensor<float>::from_shape({3, 37});
     std::copy(x.data(), x.data() + x.size(), wide.data());
@@ -68,7 +68,7 @@ TEST_CASE("softmax has the same bits on any number of threads", "[op]") {
     }
 }
 
-TEST_CASE("softmax refuses what is no matrix", "[op][bad]") {
+TEST_CASE("softmax throws if x is not a matrix", "[op][bad]") {
     Tensor<float> const x{1, 2}, out{{1, 2}}, g{{1}, {2}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax(e, x); }, x) == "x rank is 1, expected 2");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { softmax_grad(e, x, x); }, x) == "out rank is 1, expected 2");

@@ -36,7 +36,7 @@ Labels labels(std::size_t n, std::size_t classes) {
 
 }  // namespace
 
-TEST_CASE("softmax_with_cross_entropy is log of the sum of exponentials less the label's number", "[op][golden]") {
+TEST_CASE("softmax_with_cross_entropy is log(sum(exp(x))) minus the number at the label", "[op][golden]") {
     Tensor<double> const x{{1, 1, 1, 1}, {0, 90, 90, -800}};
     Labels const label{2, 0};
     auto const [loss, softmax] = softmax_with_cross_entropy(x, label, Reduction::none);
@@ -49,7 +49,7 @@ TEST_CASE("softmax_with_cross_entropy is log of the sum of exponentials less the
     CHECK((softmax_with_cross_entropy_grad(half, Labels{0, 2}, Tensor<double>{4, 8}, Reduction::none) == Tensor<double>{{-2, 1, 1}, {0, 4, -4}}));
 }
 
-TEST_CASE("softmax_with_cross_entropy stays finite where probabilities vanish", "[op]") {
+TEST_CASE("softmax_with_cross_entropy is finite if probabilities underflow", "[op]") {
     Tensor<float> const x{{-1e30F, 1e30F}, {1e30F, -1e30F}};
     auto const [loss, softmax] = softmax_with_cross_entropy(x, Labels{0, 0}, Reduction::none);
     CHECK((loss == Tensor<float>{2e30F, 0}));
@@ -63,7 +63,7 @@ TEST_CASE("softmax_with_cross_entropy of no rows is 0", "[op]") {
     CHECK(softmax_with_cross_entropy_grad(softmax, Labels::zeros({0}), loss).shape() == softmax.shape());
 }
 
-TEST_CASE("the gradient of softmax_with_cross_entropy is that of central differences", "[op]") {
+TEST_CASE("the gradient of softmax_with_cross_entropy equals central differences", "[op]") {
     for (Reduction const reduction : {Reduction::none, Reduction::mean, Reduction::sum}) {
         for (std::size_t const n : std::vector<std::size_t>{0, 1, 4}) {
             for (std::size_t const classes : std::vector<std::size_t>{1, 5, 18})
@@ -72,7 +72,7 @@ TEST_CASE("the gradient of softmax_with_cross_entropy is that of central differe
     }
 }
 
-TEST_CASE("softmax_with_cross_entropy of bfloat16 is that of floats, narrowed once", "[op]") {
+TEST_CASE("softmax_with_cross_entropy of bfloat16 is computed in float and narrowed once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37, 3}, 1);
     auto wide = Tensor<float>::from_shape({37, 3});
     std::copy(x.data(), x.data() + x.size(), wide.data());
@@ -95,7 +95,7 @@ TEST_CASE("softmax_with_cross_entropy has the same bits on any number of threads
     }
 }
 
-TEST_CASE("softmax_with_cross_entropy refuses labels that are none, and shapes that do not match", "[op][bad]") {
+TEST_CASE("softmax_with_cross_entropy throws for invalid labels and shapes that do not match", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}, {4, 5, 6}}, flat{1, 2}, g{1, 2};
     Labels const high{0, 3}, few{1}, good{0, 1};
     CHECK(test::refusal<IndexError>([&](Cpu e) { softmax_with_cross_entropy(e, x, high); }, x, high) == "label[1] = 3 is not in [0, 3)");

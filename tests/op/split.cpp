@@ -38,7 +38,7 @@ TEST_CASE("split cuts a tensor into sections", "[op][golden]") {
     CHECK(split(g, {1, 2})[1].rows()[0] == 1);
 }
 
-TEST_CASE("split takes back what concat does, along every axis, and its gradient is concat", "[op]") {
+TEST_CASE("split inverts concat along every axis, and its gradient is concat", "[op]") {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         for (auto const& sections : std::vector<std::vector<std::int64_t>>{{4}, {1, 3}, {0, 4, 0}, {2, 0, 1, 1}}) {
             for (std::size_t const other : std::vector<std::size_t>{0, 1, 3}) {
@@ -67,7 +67,7 @@ TEST_CASE("split of a Tensor has the same bits on any number of threads", "[op]"
     CHECK(reference::same(rowan::concat(split(Cpu{8}, x, {100, 0, 33, 1}, 1), 1), x));
 }
 
-TEST_CASE("split of a Tensor refuses what does not fit", "[op][bad]") {
+TEST_CASE("split of a Tensor throws for sections that do not match", "[op][bad]") {
     Tensor<float> const x{{1, 2, 3}};
     CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {1, 3}, 1); }, x) == "sections[1] is 3, expected at most 2, what is left of the axis");
     CHECK(test::refusal<ShapeError>([&](Cpu e) { split(e, x, {4, -1}, 1); }, x) == "sections[0] is 4, expected at most 3, what is left of the axis");

@@ -19,7 +19,7 @@ TEST_CASE("the sum of tensors is added in their order", "[op]") {
     CHECK((rowan::sum(Cpu{}, x) == Tensor<float>{0, 6}));  // 1e8 + 1 is 1e8
 }
 
-TEST_CASE("the sum of row-sparse gradients is row-sparse, that with a tensor dense", "[op]") {
+TEST_CASE("the sum of row-sparse gradients is row-sparse; with a tensor it is dense", "[op]") {
     std::vector<SelectedRows<float>> const sparse{{4, {1, 3}, {{1, 2}, {3, 4}}}, {4, {1}, {{10, 20}}}};
     auto const rows = rowan::sum(Cpu{}, sparse);
     CHECK((std::vector(rows.rows().begin(), rows.rows().end()) == std::vector<std::int64_t>{1, 3, 1}));
@@ -35,7 +35,7 @@ TEST_CASE("sums have the same bits for any number of threads", "[op]") {
     for (int const threads : {2, 8}) CHECK(reference::same(rowan::sum(Cpu{threads}, x), rowan::sum(Cpu{1}, x)));
 }
 
-TEST_CASE("sums of nothing and of other shapes are refused", "[op]") {
+TEST_CASE("sum throws for no tensors and for other shapes", "[op]") {
     std::vector<Tensor<float>> const none, other{{1, 2}, {1, 2, 3}};
     std::vector<SelectedRows<float>> const heights{{4, {1}, {{1}}}, {5, {1}, {{1}}}};
     std::vector<Tensor<float>> const flat{{1, 2, 3, 4}};
@@ -49,7 +49,7 @@ constexpr std::array mixed{selected_rows_spec<float>({9, 2}), tensor_spec<float>
 static_assert(sum_op::infer(mixed) == tensor_spec<float>({9, 2}));
 static_assert(sum_op::infer(std::span(mixed).first(1)) == selected_rows_spec<float>({9, 2}));
 
-TEST_CASE("the gradient of a sum with row-sparse summands is that of central differences", "[op]") {
+TEST_CASE("the gradient of a sum with row-sparse terms equals central differences", "[op]") {
     auto const weights = test::values({5, 2}, 1);  // cost = Σ weights · sum(dense, sparse)
     std::vector<Tensor<double>> dense{test::values({5, 2}, 2)};
     std::vector<SelectedRows<double>> sparse{{5, {3, 0, 3}, test::values({3, 2}, 3)}, {5, {}, Tensor<double>::from_shape({0, 2})}, {5, {4}, test::values({1, 2}, 4)}};

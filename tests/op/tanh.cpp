@@ -16,7 +16,7 @@ using rowan::bfloat16, rowan::ShapeError, rowan::tanh_grad_op, rowan::tanh_op, r
 static_assert(tanh_op::infer(tensor_spec<float>({UNK, 3}, 1)) == tensor_spec<float>({UNK, 3}, 1));
 static_assert(tanh_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({4, UNK})) == tensor_spec<float>({4, 3}));
 
-TEST_CASE("tanh is that of the C library, up to rounding", "[op][golden]") {
+TEST_CASE("tanh equals the C library's, up to rounding", "[op][golden]") {
     Tensor<double> const x{{0, 1, -1}, {0.3, 1e-9, -20}};
     auto const y = rowan::tanh(x);
     REQUIRE(y.shape() == x.shape());
@@ -34,12 +34,12 @@ TEST_CASE("tanh of large numbers is 1 or -1, of a NaN a NaN", "[op]") {
     CHECK(std::isnan(y(4)));
 }
 
-TEST_CASE("the gradient of tanh is that of central differences", "[op]") {
+TEST_CASE("the gradient of tanh equals central differences", "[op]") {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 3, 18}) test::check_gradients<tanh_op>(std::tuple(test::values({n, 2}, n)));
     test::check_gradients<tanh_op>(std::tuple(test::values({}, 5)));
 }
 
-TEST_CASE("tanh of bfloat16 is that of floats, narrowed once", "[op]") {
+TEST_CASE("tanh of bfloat16 is computed in float and narrowed once", "[op]") {
     auto const x = inputs::wild<bfloat16>({37}, 1);
     Tensor<float> wide = Tensor<float>::from_shape({37});
     std::copy(x.data(), x.data() + 37, wide.data());

@@ -27,7 +27,7 @@ TEST_CASE("weights of a bag count as in embedding_lookup_sparse", "[op]") {
     CHECK((pooled(Pooling::max) == Tensor<float>{{12, 120}, {0, 0}, {5, 50}, {3, 30}}));
 }
 
-TEST_CASE("the gradients of weighted bags are those of central differences", "[op]") {
+TEST_CASE("gradients of weighted bags equal central differences", "[op]") {
     for (Pooling const pool : {Pooling::sum, Pooling::mean, Pooling::sqrt, Pooling::max}) {
         CAPTURE(static_cast<int>(pool));
         test::check_gradients<weighted_embedding_bag_op>(std::tuple(test::values({4, 3}, 1), bags, test::values({6}, 2)), {pool});

@@ -36,7 +36,7 @@ TEST_CASE("lengths are appended level by level", "[batches][golden]") {
     CHECK_THROWS_AS(append_lengths(lod, {{2}, {2, -2}, {}}), rowan::LodError);
 }
 
-TEST_CASE("a batch is cut by its first level, what is left over going to the last part", "[batches]") {
+TEST_CASE("a batch is divided by its first level; the last part gets the remainder", "[batches]") {
     auto const parts = split_batch(x, 2);
     REQUIRE(parts.size() == 2);
     CHECK(parts[0] == LoDTensor<float>({1, 2, 3}, Lod{{0, 2}, {0, 1, 3}}));
@@ -50,7 +50,7 @@ TEST_CASE("a batch is cut by its first level, what is left over going to the las
     CHECK(refusal<ShapeError>([] { split_batch(x, -3); }) == "parts is -3, expected at least 1");
 }
 
-TEST_CASE("the parts of a batch are aliases, and joined they are the batch", "[batches]") {
+TEST_CASE("the parts of a batch are aliases, and concatenated they equal the batch", "[batches]") {
     LoDTensor<float> y = x;
     for (std::size_t n : std::vector<std::size_t>{1, 2, 3}) CHECK(merge_batches(split_batch(y, n)) == y);
     split_batch(y, 3)[1].value()(0) = 9;
@@ -58,7 +58,7 @@ TEST_CASE("the parts of a batch are aliases, and joined they are the batch", "[b
     CHECK(x.value()(3) == 4);
 }
 
-TEST_CASE("a batch is cut into batches of given sizes", "[batches]") {
+TEST_CASE("a batch is divided into batches of given sizes", "[batches]") {
     auto const parts = split_batch(x, {2, 0, 1});
     REQUIRE(parts.size() == 3);
     CHECK(parts[0] == LoDTensor<float>({1, 2, 3, 4, 5, 6}, Lod{{0, 2, 3}, {0, 1, 3, 6}}));
@@ -108,7 +108,7 @@ TEST_CASE("split_batch by the sizes is the adjoint of merge_batches", "[batches]
     CHECK(left == right);
 }
 
-TEST_CASE("more rows than can be counted are not joined", "[batches]") {
+TEST_CASE("merge_batches throws if there are too many rows to count", "[batches]") {
     using Batches = std::vector<LoDTensor<std::uint8_t>>;
     LoDTensor<std::uint8_t> const half(Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0}));
     CHECK(refusal<ShapeError>([&] { merge_batches(Batches{half, half}); }) ==
@@ -117,7 +117,7 @@ TEST_CASE("more rows than can be counted are not joined", "[batches]") {
     CHECK(merge_batches(Batches{half, LoDTensor<std::uint8_t>(Tensor<std::uint8_t>::from_shape({5, 0}))}).shape()[0] == (std::size_t{1} << 62) + 5);
 }
 
-TEST_CASE("batches of many rows are joined by several threads", "[batches]") {
+TEST_CASE("several threads merge batches of many rows", "[batches]") {
     std::vector<LoDTensor<std::int32_t>> batches;
     std::vector<std::int32_t> want;
     for (std::int32_t k = 0; k < 5; ++k) {
@@ -133,7 +133,7 @@ TEST_CASE("batches of many rows are joined by several threads", "[batches]") {
     }
 }
 
-TEST_CASE("batches that do not fit together are refused", "[batches]") {
+TEST_CASE("batches that do not match throw", "[batches]") {
     using Batches = std::vector<LoDTensor<float>>;
     CHECK(refusal<ShapeError>([] { merge_batches(Batches{}); }) == "batches is none, expected at least one");
     CHECK(refusal<ShapeError>([] { merge_batches(Batches{x, LoDTensor<float>({1, 2})}); }) == "batches[1].lod().levels() is 0, expected 2");

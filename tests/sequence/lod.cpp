@@ -79,7 +79,7 @@ TEST_CASE("the Lod of the design document, from offsets and from lengths", "[lod
     CHECK(text(lod) == "{{0, 2, 5}, {0, 3, 9, 11, 17, 20}}");
 }
 
-TEST_CASE("offsets of the golden cases are taken", "[lod]") {
+TEST_CASE("the valid golden offsets are accepted", "[lod]") {
     Lod const three{{0, 2}, {0, 1, 3}, {0, 2, 4, 5}};
     CHECK_NOTHROW(three.check_rows(5));
     CHECK_NOTHROW(Lod().check_rows(0));
@@ -93,7 +93,7 @@ TEST_CASE("offsets of the golden cases are taken", "[lod]") {
     CHECK(Lod{{0, 2, 3}, {0, 3, 5, 9}} == Lod::from_lengths({{2, 1}, {3, 2, 4}}));
 }
 
-TEST_CASE("offsets of the golden cases are refused", "[lod][bad_input]") {
+TEST_CASE("the invalid golden offsets throw", "[lod][bad_input]") {
     Lod const three{{0, 2}, {0, 1, 3}, {0, 2, 4, 5}};
     check_refused([&] { three.check_rows(9); }, 2, 3, 5, "is not 9, the number of rows");
     check_refused([&] { three.check_rows(0); }, 2, 3, 5, "is not 0, the number of rows");
@@ -105,7 +105,7 @@ TEST_CASE("offsets of the golden cases are refused", "[lod][bad_input]") {
     refused_offsets({{0, 3, 2, 6}}, 0, 2, 2, "is less than the offset before it, 3");
 }
 
-TEST_CASE("L1 L4: the first offset is 0, and the lowest fault is named", "[lod][bad_input]") {
+TEST_CASE("L1 L4: the first offset is 0, and the error names the first invalid offset", "[lod][bad_input]") {
     refused_offsets({{-1, 3}}, 0, 0, -1, "is not 0, where the first sequence begins");
     refused_offsets({{269, 404, 0, 0, 0, 0, 0}}, 0, 0, 269, "is not 0, where the first sequence begins");
     refused_offsets({{0, 2}, {1, 1, 3}}, 1, 0, 1, "is not 0, where the first sequence begins");
@@ -119,7 +119,7 @@ TEST_CASE("L3: a level is a list, not a matrix", "[lod][bad_input]") {
     CHECK(Lod{Longs{0, 1, 2, 3}} == Lod{{0, 1, 2, 3}});
 }
 
-TEST_CASE("L6: a level without offsets is refused, at every level", "[lod][bad_input]") {
+TEST_CASE("L6: a level without offsets throws, at every level", "[lod][bad_input]") {
     std::string const reason = "is missing: a level has at least the offset 0";
     check_refused([] { Lod{{}}; }, 0, 0, 0, reason);
     refused_offsets({{}}, 0, 0, 0, reason);
@@ -127,7 +127,7 @@ TEST_CASE("L6: a level without offsets is refused, at every level", "[lod][bad_i
     refused_offsets({{0}, {0}, {}}, 2, 0, 0, reason);
 }
 
-TEST_CASE("L8: sixteen levels are taken, more are refused", "[lod][bad_input]") {
+TEST_CASE("L8: sixteen levels are accepted, more throw", "[lod][bad_input]") {
     CHECK(Lod::max_levels == 16);
     CHECK(Lod(Lists(16, List{0, 1})).levels() == 16);
     refused_offsets(Lists(17, List{0, 1}), 16, 0, 17, "levels are more than 16");
@@ -135,7 +135,7 @@ TEST_CASE("L8: sixteen levels are taken, more are refused", "[lod][bad_input]") 
     refused_lengths(Lists(17, List{1}), 16, 0, 17, "levels are more than 16");
 }
 
-TEST_CASE("L10: negative lengths are refused", "[lod][bad_input]") {
+TEST_CASE("L10: negative lengths throw", "[lod][bad_input]") {
     refused_lengths({{-1, -2}}, 0, 0, -1, "is negative, expected a length");
     refused_lengths({{2, 1}, {3, 2, -4}}, 1, 2, -4, "is negative, expected a length");
     refused_lengths({{std::numeric_limits<std::int64_t>::min()}}, 0, 0, std::numeric_limits<std::int64_t>::min(),
@@ -149,14 +149,14 @@ TEST_CASE("L14: every offset is checked, not only the ends", "[lod][bad_input]")
     refused_offsets({{0, 2}, {0, 7, 5}}, 1, 2, 5, "is less than the offset before it, 7");
 }
 
-TEST_CASE("L17: an offset from nowhere is refused before anything is allocated for it", "[lod][bad_input]") {
+TEST_CASE("L17: a wild offset throws before anything is allocated for it", "[lod][bad_input]") {
     std::int64_t const corrupt = -1'400'000'000'000'000'000;
     refused_offsets({{0, 3, corrupt}}, 0, 2, corrupt, "is less than the offset before it, 3");
     refused_offsets({{0, most}, {0, 1}}, 0, 1, most, "is not 1, the number of sequences of the next level");
     check_refused([] { Lod{{0, most}}.check_rows(3); }, 0, 1, most, "is not 3, the number of rows");
 }
 
-TEST_CASE("lengths whose sum overflows are refused", "[lod][bad_input]") {
+TEST_CASE("lengths whose sum overflows throw", "[lod][bad_input]") {
     std::int64_t const half = std::int64_t{1} << 62;
     refused_lengths({{half, half}}, 0, 1, half, "is a length that makes the sum overflow");
     refused_lengths({{1, most}}, 0, 1, most, "is a length that makes the sum overflow");
@@ -191,7 +191,7 @@ TEST_CASE("there may be no sequences, or only empty ones", "[lod]") {
     CHECK(!(no_levels == none));
 }
 
-TEST_CASE("offsets come from whatever holds them", "[lod]") {
+TEST_CASE("offsets are made from any range of integers", "[lod]") {
     Lod const lod{{0, 2, 3}, {0, 3, 5, 9}};
     List const first{0, 2, 3};
     std::vector<std::int32_t> const second{0, 3, 5, 9};
@@ -206,7 +206,7 @@ TEST_CASE("offsets come from whatever holds them", "[lod]") {
     CHECK(Lod(std::views::iota(1, 3) | std::views::transform([](std::int64_t n) { return List{0, n}; })) == Lod{{0, 1}, {0, 2}});
 }
 
-TEST_CASE("lengths come from whatever holds them", "[lod]") {
+TEST_CASE("lengths are made from any range of integers", "[lod]") {
     Lod const lod{{0, 2, 3}, {0, 3, 5, 9}};
     CHECK(Lod::from_lengths({List{2, 1}, std::vector<std::int32_t>{3, 2, 4}}) == lod);
     CHECK(Lod::from_lengths({Tensor<std::int32_t>{2, 1}, Longs{3, 2, 4}}) == lod);
@@ -243,7 +243,7 @@ TEST_CASE("R22: ids around the number of sequences", "[lod][bad_input]") {
     }
 }
 
-TEST_CASE("more sequences than offsets can be are refused", "[lod][bad_input]") {
+TEST_CASE("too many sequences for 64-bit offsets throw", "[lod][bad_input]") {
     CHECK(refusal<ShapeError>([] { Lod::from_row_ids({}, std::int64_t{1} << 62); }) ==
           "offsets shape is [4611686018427387905], expected at most 2^63 - 1 bytes in all");
     CHECK(refused<ShapeError>([] { Lod::from_row_ids({}, std::int64_t{1} << 60); }).field() == "offsets shape");
@@ -258,7 +258,7 @@ TEST_CASE("offsets may be counted in rows", "[lod]") {
     CHECK(Lod().absolute().empty());
 }
 
-TEST_CASE("a range that can be read only once is not taken", "[lod]") {
+TEST_CASE("a single-pass range does not compile as offsets", "[lod]") {
     STATIC_REQUIRE(!std::constructible_from<Lod, Once>);
     STATIC_REQUIRE(std::constructible_from<Lod, std::span<List const>>);
 }
@@ -286,7 +286,7 @@ TEST_CASE("levels are sliced without a copy", "[lod]") {
     CHECK(refusal<IndexError>([&] { lod.slice_levels(2, 1); }) == "slice_levels[0] = 2 is not in [0, 2)");
 }
 
-TEST_CASE("a level that does not exist is refused", "[lod][bad_input]") {
+TEST_CASE("a level that does not exist throws", "[lod][bad_input]") {
     Lod const lod{{0, 2}, {0, 1, 3}};
     CHECK(refusal<IndexError>([&] { static_cast<void>(lod[2]); }) == "level[0] = 2 is not in [0, 2)");
     CHECK(refusal<IndexError>([&] { lod.sequences(3); }) == "level[0] = 3 is not in [0, 2)");
@@ -314,7 +314,7 @@ TEST_CASE("copies and slices share the offsets and outlive the original", "[lod]
     CHECK(copy == Lod{{0, 2}});
 }
 
-TEST_CASE("a Lod that was moved from has no levels and is usable", "[lod]") {
+TEST_CASE("a moved-from Lod has no levels and can be used", "[lod]") {
     Lod lod{{0, 2}, {0, 1, 3}};
     {
         Lod const moved = std::move(lod);
@@ -350,7 +350,7 @@ TEST_CASE("lengths and offsets are each other's inverse", "[lod][property]") {
     }));
 }
 
-TEST_CASE("a level's offsets are those of an Arrow LargeList where they lie, those of a List are taken by copy", "[lod]") {
+TEST_CASE("offsets of an Arrow LargeList are used directly, those of a List by copy", "[lod]") {
     // [[["a"], ["b", "c", "d"]], [], [["e", "f"]]] in Arrow's arrays: of each level the length and the offsets
     std::vector<std::int32_t> const lists{0, 2, 2, 3}, words{0, 1, 4, 6};
     Lod const lod{lists, words};

@@ -36,7 +36,7 @@ TEST_CASE("the last level must end with the rows", "[lod_tensor][bad_input]") {
     CHECK_NOTHROW(LoDTensor<float>(value, {{0, 6}}));
 }
 
-TEST_CASE("L2 L5 L15: no rows are no exception", "[lod_tensor][bad_input]") {
+TEST_CASE("L2 L5 L15: a batch without rows is checked, too", "[lod_tensor][bad_input]") {
     auto const none = Tensor<float>::from_shape({0, 3});
     CHECK(refusal<LodError>([&] { LoDTensor<float>(none, {{0, 100}}); }) == "lod[0][1] = 100 is not 0, the number of rows");
     CHECK(refusal<LodError>([&] { LoDTensor<float>(Tensor<float>{42}, {{0, 100}}); }) == "lod[0][1] = 100 is not 1, the number of rows");
@@ -46,7 +46,7 @@ TEST_CASE("L2 L5 L15: no rows are no exception", "[lod_tensor][bad_input]") {
     CHECK(LoDTensor<float>(none, {{0, 2}, {0, 0, 0}}).size() == 1);
 }
 
-TEST_CASE("a number is no row", "[lod_tensor][bad_input]") {
+TEST_CASE("a tensor of rank 0 throws: it has no rows", "[lod_tensor][bad_input]") {
     auto const number = Tensor<float>::full({}, 7);
     CHECK(refusal<ShapeError>([&] { LoDTensor<float>(number, {{0, 1}}); }) == "value rank is 0, expected at least 1");
     LoDTensor<float> const no_levels(number);
@@ -63,7 +63,7 @@ TEST_CASE("without levels, rows are counted", "[lod_tensor]") {
     CHECK((LoDTensor<float>(counted({3}), {}) == LoDTensor<float>(counted({3}))));
 }
 
-TEST_CASE("sequences are put one after the other", "[lod_tensor]") {
+TEST_CASE("sequences are concatenated", "[lod_tensor]") {
     auto const x = LoDTensor<float>::from_sequences({Tensor<float>{{1, 2}, {3, 4}}, Tensor<float>::from_shape({0, 2}), Tensor<float>{{5, 6}}});
     CHECK((x == LoDTensor<float>({{1, 2}, {3, 4}, {5, 6}}, {{0, 2, 2, 3}})));
     CHECK((LoDTensor<float>::from_sequences({{1, 2, 3}, {4}}) == LoDTensor<float>({1, 2, 3, 4}, {{0, 3, 4}})));
@@ -77,7 +77,7 @@ TEST_CASE("sequences are put one after the other", "[lod_tensor]") {
     CHECK((all_empty.shape() == Shape{0, 4} && all_empty.lod() == Lod{{0, 0, 0}}));
 }
 
-TEST_CASE("L9: sequences of other widths or ranks do not fit together", "[lod_tensor][bad_input]") {
+TEST_CASE("L9: sequences of different widths or ranks throw", "[lod_tensor][bad_input]") {
     auto const a = counted({2, 2});
     CHECK(refusal<ShapeError>([&] { LoDTensor<float>::from_sequences({a, counted({1, 3})}); }, a) ==
           "sequences[1].shape() is [1, 3], expected [1, 2]");
@@ -89,7 +89,7 @@ TEST_CASE("L9: sequences of other widths or ranks do not fit together", "[lod_te
           "sequences[2].shape() is [2, 1, 2], expected [2, 2]");
 }
 
-TEST_CASE("more rows than can be counted are refused", "[lod_tensor][bad_input]") {
+TEST_CASE("too many rows to count throw", "[lod_tensor][bad_input]") {
     auto const half = Tensor<std::uint8_t>::from_shape({std::size_t{1} << 62, 0});
     CHECK(refusal<LodError>([&] { LoDTensor<std::uint8_t>::from_sequences({half, half}); }) ==
           "lod[0][1] = 4611686018427387904 is a length that makes the sum overflow");
@@ -116,7 +116,7 @@ TEST_CASE("lists of lists become levels", "[lod_tensor]") {
     CHECK((LoDTensor<std::int64_t>::from_nested({{7}, {8, 9}}) == LoDTensor<std::int64_t>({7, 8, 9}, {{0, 1, 3}})));
 }
 
-TEST_CASE("lists may all be empty, or none", "[lod_tensor]") {
+TEST_CASE("lists can all be empty", "[lod_tensor]") {
     using Two = std::vector<std::vector<std::vector<float>>>;
     CHECK((LoDTensor<float>::from_nested({}) == LoDTensor<float>(counted({0}), {{0}})));
     CHECK((LoDTensor<float>::from_nested({{}, {}}) == LoDTensor<float>(counted({0}), {{0, 0, 0}})));
@@ -136,7 +136,7 @@ TEST_CASE("other sequences of the same rows", "[lod_tensor]") {
     CHECK((x.lod().empty() && x.size() == 5));
 }
 
-TEST_CASE("a Lod that does not fit leaves the tensor as it was", "[lod_tensor][bad_input]") {
+TEST_CASE("a Lod that does not match leaves the tensor unchanged", "[lod_tensor][bad_input]") {
     LoDTensor<float> x(counted({5, 1}), {{0, 2, 5}});
     CHECK(refusal<LodError>([&] { x.set_lod({{0, 4}}); }, x) == "lod[0][1] = 4 is not 5, the number of rows");
     CHECK(refusal<LodError>([&] { x.set_lod({{0}}); }, x) == "lod[0][0] = 0 is not 5, the number of rows");
@@ -144,7 +144,7 @@ TEST_CASE("a Lod that does not fit leaves the tensor as it was", "[lod_tensor][b
     CHECK(x.lod() == Lod{{0, 2, 5}});
 }
 
-TEST_CASE("whoever changes the number of rows is told by check", "[lod_tensor][bad_input]") {
+TEST_CASE("check throws after the number of rows has changed", "[lod_tensor][bad_input]") {
     LoDTensor<float> x(counted({5, 1}), {{0, 2, 5}});
     x.value().resize(Shape{4, 1});
     CHECK(refusal<LodError>([&] { x.check(); }) == "lod[0][2] = 5 is not 4, the number of rows");
@@ -152,7 +152,7 @@ TEST_CASE("whoever changes the number of rows is told by check", "[lod_tensor][b
     CHECK(refusal<ShapeError>([&] { x.check(); }) == "value rank is 0, expected at least 1");
 }
 
-TEST_CASE("a copy is deep, share sees the same rows", "[lod_tensor]") {
+TEST_CASE("a copy is deep, share returns an alias", "[lod_tensor]") {
     LoDTensor<float> x(counted({3}), {{0, 3}});
     LoDTensor<float> copy = x;
     auto shared = x.share();
@@ -169,7 +169,7 @@ TEST_CASE("a copy is deep, share sees the same rows", "[lod_tensor]") {
     CHECK(x.value()(0) == 0);
 }
 
-TEST_CASE("what is shared outlives the tensor", "[lod_tensor]") {
+TEST_CASE("an alias outlives the tensor", "[lod_tensor]") {
     LoDTensor<float> shared;
     {
         LoDTensor<float> const x(counted({3}), {{0, 1, 3}});
@@ -199,7 +199,7 @@ TEST_CASE("a tensor converts to a batch without levels, and a batch to its rows"
     CHECK(x.share().size() == 0);
 }
 
-TEST_CASE("functions of tensors take batches, also those that nobody keeps", "[lod_tensor]") {
+TEST_CASE("functions of tensors accept batches, also temporary ones", "[lod_tensor]") {
     auto const first = [](Tensor<float> const& rows) { return rows(0); };
     auto const taken = [](Tensor<float> rows) { return rows.data(); };
     LoDTensor<float> x(counted({2}), {{0, 2}});
@@ -218,7 +218,7 @@ TEST_CASE("batches are equal if rows and sequences are", "[lod_tensor]") {
     CHECK((x != LoDTensor<float>({1, 2, 3})));
 }
 
-TEST_CASE("a batch that was moved from is empty and usable", "[lod_tensor]") {
+TEST_CASE("a moved-from batch is empty and can be used", "[lod_tensor]") {
     LoDTensor<float> x({1, 2, 3}, {{0, 1, 3}});
     LoDTensor<float> const moved = std::move(x);
     CHECK((moved == LoDTensor<float>({1, 2, 3}, {{0, 1, 3}})));

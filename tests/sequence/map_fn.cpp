@@ -53,7 +53,7 @@ TEST_CASE("slots are visited in order, once each", "[map_fn]") {
     CHECK(numbered.concat() == Tensor<std::int32_t>{0, 1, 2, 3, 4});
 }
 
-TEST_CASE("what f returns a reference to is copied", "[map_fn]") {
+TEST_CASE("results that f returns by reference are copied", "[map_fn]") {
     auto const array = two_slots();
     Tensor<float> state = Tensor<float>::zeros({1, 2});
     auto const sums = map_fn([&](Tensor<float> const& x) -> Tensor<float>& { return state = state + x.slice(0, 1); }, array);
@@ -78,7 +78,7 @@ TEST_CASE("an empty array has no results", "[map_fn]") {
     CHECK(none.size() == 0);
 }
 
-TEST_CASE("a slot that was never written is refused", "[map_fn][bad_input]") {
+TEST_CASE("an unwritten slot throws", "[map_fn][bad_input]") {
     TensorArray<float> array;
     array.write(2, {1});
     array.write(0, {1});
@@ -89,7 +89,7 @@ TEST_CASE("a slot that was never written is refused", "[map_fn][bad_input]") {
     CHECK(calls == 0);
 }
 
-TEST_CASE("what f throws comes through, and results must agree", "[map_fn][bad_input]") {
+TEST_CASE("an exception of f is passed on, and results must have one row shape", "[map_fn][bad_input]") {
     auto const array = two_slots();
     auto const throwing = [](Tensor<float> const& x) {
         if (x.shape()[0] == 2) throw std::domain_error("two rows");

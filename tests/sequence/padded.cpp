@@ -77,7 +77,7 @@ TEST_CASE("dims may be longer than the longest sequences", "[padded][golden]") {
     CHECK(batches::same(from_padded(padded, Lod{{0, 2, 3}, {0, 2, 3, 5}}), LoDTensor<float>({1, 2, 3, 4, 5}, Lod{{0, 2, 3}, {0, 2, 3, 5}})));
 }
 
-TEST_CASE("no sequences and empty ones have their dims", "[padded]") {
+TEST_CASE("no sequences and empty sequences have their dims", "[padded]") {
     auto const none = to_padded(LoDTensor<float>(Tensor<float>::from_shape({0, 3}), Lod{{0}}));
     CHECK((none.value.shape() == Shape{0, 0, 3} && none.mask.shape() == Shape{0, 0}));
     auto const empty = to_padded(LoDTensor<float>(Tensor<float>::from_shape({0, 3}), Lod{{0, 2, 2}, {0, 0, 0}}));
@@ -88,7 +88,7 @@ TEST_CASE("no sequences and empty ones have their dims", "[padded]") {
     CHECK((narrow.value.shape() == Shape{2, 2, 0} && narrow.mask == Tensor<bool>{{true, false}, {true, true}}));
 }
 
-TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and comes back", "[padded]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16,
+TEMPLATE_TEST_CASE("every element type is padded as by the plain loops, and converted back", "[padded]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16,
                    test::fixed, test::dual) {
     for_batches<TestType>([](auto const& x) {
         if (x.shape().size() + x.lod().levels() > 8) return;
@@ -110,7 +110,7 @@ TEST_CASE("padded: any number of threads has the same bits", "[padded]") {
     }
 }
 
-TEST_CASE("a batch of any levels comes back", "[padded][property]") {
+TEST_CASE("a batch with any levels survives to_padded and from_padded", "[padded][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         auto const x = batches::batch(lod);
@@ -126,7 +126,7 @@ TEST_CASE("with zeros for padding the two are adjoint", "[padded]") {
     CHECK(batches::dot(y, to_padded(x).value) == batches::dot(from_padded(y, x.lod()).value(), x.value()));
 }
 
-TEST_CASE("dims are as long as is asked for", "[padded]") {
+TEST_CASE("dims have the requested lengths, which must suffice", "[padded]") {
     LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 2, 3}});
     auto const padded = to_padded(x, -1, {4});
     CHECK((padded.value == Tensor<float>{{1, 2, -1, -1}, {-1, -1, -1, -1}, {3, -1, -1, -1}}));
@@ -155,7 +155,7 @@ TEST_CASE("with longer dims, to_padded is the adjoint of from_padded", "[padded]
     CHECK(batches::dot(y.value(), from_padded(x, lod).value()) == batches::dot(to_padded(y, 0, {4, 5}).value, x));
 }
 
-TEST_CASE("what does not fit is refused", "[padded][bad]") {
+TEST_CASE("padding throws for arguments that do not match", "[padded][bad]") {
     using batches::refusal;
     LoDTensor<float> const rows{Tensor<float>{1, 2}};
     LoDTensor<std::int32_t> const ids({1, 2}, Lod{{0, 2}});

@@ -22,7 +22,7 @@ List random_order(std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("rows come into the order of the map", "[reorder]") {
+TEST_CASE("rows are moved to the order of the map", "[reorder]") {
     auto const map = map_of({2, 4, 1, 3});
     CHECK(reorder(counted({4}), map) == Tensor<float>{1, 3, 0, 2});
     CHECK(reorder(counted({4, 2}), map) == Tensor<float>{{2, 3}, {6, 7}, {0, 1}, {4, 5}});
@@ -31,7 +31,7 @@ TEST_CASE("rows come into the order of the map", "[reorder]") {
     CHECK(reorder(counted({4}), map_of({2, 4, 1, 3}, false)) == counted({4}));
 }
 
-TEST_CASE("with levels whole sequences move, empty ones too", "[reorder]") {
+TEST_CASE("with levels, whole sequences move, also empty ones", "[reorder]") {
     CHECK((reorder(batch(Lod::from_lengths({{1, 2, 0, 3}})), map_of({2, 4, 1, 3})) ==
            LoDTensor<float>({1, 2, 3, 4, 5, 0}, {{0, 2, 5, 6, 6}})));
     CHECK((reorder(batch(Lod::from_lengths({{2, 0, 1}, {1, 2, 3}})), map_of({1, 2, 3})) ==
@@ -39,7 +39,7 @@ TEST_CASE("with levels whole sequences move, empty ones too", "[reorder]") {
     CHECK((reorder(batch(Lod{{0, 0, 0}}), map_of({0, 3})) == batch(Lod{{0, 0, 0}})));
 }
 
-TEST_CASE("nothing is reordered to nothing, with its width", "[reorder]") {
+TEST_CASE("an empty batch is reordered to an empty one with its width", "[reorder]") {
     auto const none = map_of({});
     CHECK(reorder(Tensor<float>::from_shape({0, 3}), none).shape() == Shape{0, 3});
     CHECK(reorder(Tensor<float>::from_shape({2, 0}), map_of({1, 2})).shape() == Shape{2, 0});
@@ -49,7 +49,7 @@ TEST_CASE("nothing is reordered to nothing, with its width", "[reorder]") {
     CHECK(reorder_grad(counted({0, 2}), none).shape() == Shape{0, 2});
 }
 
-TEST_CASE("reordered batches are those put together sequence by sequence", "[reorder][property]") {
+TEST_CASE("a reordered batch equals one built sequence by sequence", "[reorder][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         Shape const row(*rc::gen::inRange<std::size_t>(0, 4), 2);
@@ -60,7 +60,7 @@ TEST_CASE("reordered batches are those put together sequence by sequence", "[reo
     }));
 }
 
-TEST_CASE("back from the map's order is where it came from", "[reorder][property]") {
+TEST_CASE("reorder and reorder_grad are inverse to each other", "[reorder][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         auto const x = wild_batch<float>(lod, {2}, *rc::gen::arbitrary<std::uint64_t>());
@@ -89,7 +89,7 @@ TEST_CASE("reorder and reorder_grad are each other's adjoint", "[reorder][adjoin
     }
 }
 
-TEST_CASE("a batch of another number of sequences is refused", "[reorder][bad_input]") {
+TEST_CASE("a batch with another number of sequences throws", "[reorder][bad_input]") {
     auto const map = map_of({2, 4, 1, 3});
     for (std::size_t const n : {0U, 3U, 5U}) {
         auto const x = counted({n, 2});
@@ -118,11 +118,11 @@ TEMPLATE_TEST_CASE("rows of every element type are reordered", "[reorder]", doub
     }
 }
 
-TEST_CASE("rows of an element type of the user's own are reordered", "[reorder]") {
+TEST_CASE("rows of a custom element type are reordered", "[reorder]") {
     CHECK(reorder(Tensor<test::fixed>{0.5, 1, 2, 4}, map_of({2, 4, 1, 3})) == Tensor<test::fixed>{1, 4, 0.5, 2});
 }
 
-TEST_CASE("a reordered tensor is apart from its source", "[reorder]") {
+TEST_CASE("a reordered tensor does not share memory with its source", "[reorder]") {
     auto const x = counted({2});
     auto moved = reorder(x, map_of({2, 1}));
     moved.fill(9);

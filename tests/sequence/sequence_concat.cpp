@@ -74,13 +74,13 @@ TEST_CASE("sequence i of the result is sequence i of each input", "[sequence_con
     CHECK((same(grads[0], a) && same(grads[1], b)));
 }
 
-TEST_CASE("levels above the last stay", "[sequence_concat][golden]") {
+TEST_CASE("levels above the last are kept", "[sequence_concat][golden]") {
     LoDTensor<float> const a({1, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 1, 3}});
     LoDTensor<float> const b({4, 5}, Lod{{0, 2, 2, 3}, {0, 0, 2, 2}});
     CHECK(same(sequence_concat(a, b), LoDTensor<float>({1, 4, 5, 2, 3}, Lod{{0, 2, 2, 3}, {0, 1, 3, 5}})));
 }
 
-TEMPLATE_TEST_CASE("every element type is moved as it is, and cut again", "[sequence_concat]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
+TEMPLATE_TEST_CASE("every element type is copied unchanged, and divided again", "[sequence_concat]", float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, rowan::float16, test::fixed,
                    test::dual) {
     for_batches<TestType>([](auto const& x) {
         auto const inputs = companions(x);
@@ -114,7 +114,7 @@ TEST_CASE("sequence_concat: the gradient is the adjoint", "[sequence_concat]") {
     CHECK(batches::dot(y.value(), joined.value()) == batches::dot(grads[0].value(), a.value()) + batches::dot(grads[1].value(), b.value()));
 }
 
-TEST_CASE("inputs that do not fit together are refused", "[sequence_concat][bad]") {
+TEST_CASE("inputs that do not match throw", "[sequence_concat][bad]") {
     using batches::refusal;
     LoDTensor<float> const a({{1}, {2}}, Lod{{0, 2}, {0, 1, 2}});
     auto const with = [&](LoDTensor<float> const& b) { return refusal<ShapeError>([&](Cpu e) { sequence_concat(e, a, a, b); }, a, b); };

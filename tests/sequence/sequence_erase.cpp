@@ -39,7 +39,7 @@ LoDTensor<T> tokens_of(Lod const& lod, Shape const& row_shape) {
 
 }  // namespace
 
-TEST_CASE("tokens go, the others stay in order", "[sequence_erase][golden]") {
+TEST_CASE("tokens are erased, the others keep their order", "[sequence_erase][golden]") {
     LoDTensor<std::int32_t> const x({3, 1, 4, 1, 5, 1}, Lod{{0, 3, 4, 4, 6}});
     CHECK(same(sequence_erase(x, {1}), LoDTensor<std::int32_t>({3, 4, 5}, Lod{{0, 2, 2, 2, 3}})));
     CHECK(same(sequence_erase(x, std::vector<std::int32_t>{5, 9, 3, 3}), LoDTensor<std::int32_t>({1, 4, 1, 1}, Lod{{0, 2, 3, 3, 4}})));
@@ -70,7 +70,7 @@ TEST_CASE("sequence_erase: any number of threads has the same bits", "[sequence_
     }
 }
 
-TEST_CASE("rows of other than one element are refused", "[sequence_erase][bad]") {
+TEST_CASE("rows with more or less than one element throw", "[sequence_erase][bad]") {
     using batches::refusal;
     LoDTensor<std::int32_t> const wide({{1, 2}}, Lod{{0, 1}});
     LoDTensor<std::int32_t> const none(Tensor<std::int32_t>::from_shape({1, 0}), Lod{{0, 1}});

@@ -114,7 +114,7 @@ TEST_CASE("sequence_expand: the gradient is the adjoint", "[sequence_expand]") {
     check({batches::eighths({5, 3}, 1), Lod{{0, 1, 3, 3, 4}, {0, 2, 4, 4, 5}}});
 }
 
-TEST_CASE("arguments that do not fit together are refused", "[sequence_expand][bad]") {
+TEST_CASE("arguments that do not match throw", "[sequence_expand][bad]") {
     using batches::refusal;
     LoDTensor<float> const x({1, 2, 3}, Lod{{0, 2, 3}});
     LoDTensor<float> const rows{Tensor<float>{1, 2, 3}};

@@ -31,7 +31,7 @@ TEST_CASE("row i is true in its first lengths[i] places", "[sequence_mask][golde
     CHECK((sequence_mask(Tensor<std::int32_t>{{1}, {2}}) == Tensor<bool>{{{true, false}}, {{true, true}}}));
 }
 
-TEST_CASE("no lengths, no places", "[sequence_mask]") {
+TEST_CASE("without lengths the mask is empty", "[sequence_mask]") {
     CHECK(sequence_mask({}).shape() == Shape{0, 0});
     CHECK(sequence_mask({}, 5).shape() == Shape{0, 5});
     CHECK(sequence_mask({0, 0}).shape() == Shape{2, 0});
@@ -57,7 +57,7 @@ TEST_CASE("any number of threads writes the same", "[sequence_mask]") {
     check_threads(plain_mask(wide, 300'000), [&](Cpu exec) { return sequence_mask(exec, wide); });
 }
 
-TEST_CASE("what is no length is refused", "[sequence_mask][bad]") {
+TEST_CASE("invalid lengths throw", "[sequence_mask][bad]") {
     using batches::refusal;
     CHECK(refusal<IndexError>([](Cpu e) { sequence_mask(e, {3, -1, -2}); }) == "lengths[1] = -1 is not in [0, 9223372036854775807)");
     CHECK_THROWS_AS(sequence_mask({1}, std::numeric_limits<std::size_t>::max()), ShapeError);

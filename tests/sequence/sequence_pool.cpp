@@ -93,7 +93,7 @@ TEST_CASE("every pool of a batch with an empty sequence", "[sequence_pool][golde
     CHECK(sequence_pool(sample, Pooling::sum).lod().empty());
 }
 
-TEST_CASE("the last level goes, those above it stay", "[sequence_pool][golden]") {
+TEST_CASE("the last level is removed, those above are kept", "[sequence_pool][golden]") {
     LoDTensor<float> const x({1, 2, 3, 4, 5}, Lod{{0, 1, 1, 4}, {0, 2, 2, 4, 5}});
     auto const sums = sequence_pool(x, Pooling::sum);
     CHECK((sums.value() == Tensor<float>{3, 0, 7, 5}));
@@ -136,7 +136,7 @@ TEST_CASE("of equal rows the first has the extremum, of rows with a NaN the firs
     CHECK(sequence_pool(d, Pooling::max).value()(1).d == 4);
 }
 
-TEST_CASE("sums have blocks of 64, are divided before they are narrowed, and integers are cut towards zero", "[sequence_pool]") {
+TEST_CASE("sums have blocks of 64; means are divided before narrowing, integers truncate", "[sequence_pool]") {
     auto value = Tensor<float>::full({128, 1}, 1);
     value(0, 0) = 0x1p24F;
     CHECK(sequence_pool(LoDTensor<float>(value, Lod{{0, 128}}), Pooling::sum).value()(0, 0) == 0x1p24F + 64);
@@ -195,7 +195,7 @@ TEST_CASE("sequence_pool: the gradient is the adjoint", "[sequence_pool]") {
     }
 }
 
-TEST_CASE("sequence_pool: bad arguments are refused", "[sequence_pool][bad]") {
+TEST_CASE("sequence_pool throws for invalid arguments", "[sequence_pool][bad]") {
     using batches::refusal;
     LoDTensor<std::int32_t> const ids({1, 2}, Lod{{0, 2}});
     LoDTensor<float> const rows{Tensor<float>{1, 2}};

@@ -26,7 +26,7 @@ LoDTensor<T> plain_reverse(LoDTensor<T> const& x) {
 
 }  // namespace
 
-TEST_CASE("each sequence is reversed, and nothing else", "[sequence_reverse][golden]") {
+TEST_CASE("each sequence is reversed", "[sequence_reverse][golden]") {
     CHECK(same(sequence_reverse(LoDTensor<float>({1, 2, 3, 4, 5}, Lod{{0, 3, 3, 5}})), LoDTensor<float>({3, 2, 1, 5, 4}, Lod{{0, 3, 3, 5}})));
     LoDTensor<float> const x({{1, 2}, {3, 4}, {5, 6}}, Lod{{0, 2}, {0, 1, 3}});
     CHECK(same(sequence_reverse(x), LoDTensor<float>({{1, 2}, {5, 6}, {3, 4}}, x.lod())));
@@ -43,13 +43,13 @@ TEST_CASE("sequence_reverse: any number of threads has the same bits", "[sequenc
     for (auto const& x : large_batches()) check_threads(plain_reverse(x), [&](Cpu exec) { return sequence_reverse(exec, x); });
 }
 
-TEST_CASE("it is its own adjoint", "[sequence_reverse]") {
+TEST_CASE("sequence_reverse is its own adjoint", "[sequence_reverse]") {
     LoDTensor<double> const x(batches::eighths({9, 2}, 1), Lod{{0, 4, 4, 9}});
     LoDTensor<double> const y(batches::eighths({9, 2}, 2), x.lod());
     CHECK(batches::dot(y.value(), sequence_reverse(x).value()) == batches::dot(sequence_reverse(y).value(), x.value()));
 }
 
-TEST_CASE("rows that form no sequences are refused", "[sequence_reverse][bad]") {
+TEST_CASE("rows without sequences throw", "[sequence_reverse][bad]") {
     LoDTensor<float> const rows{Tensor<float>{1, 2}};
     CHECK(batches::refusal<ShapeError>([&](Cpu e) { sequence_reverse(e, rows); }, rows) == "x.lod().levels() is 0, expected at least 1");
     LoDTensor<float> changed({1, 2}, Lod{{0, 2}});

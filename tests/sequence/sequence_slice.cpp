@@ -61,7 +61,7 @@ LoDTensor<T> plain_grad(Tensor<T> const& g, Lod const& lod, Parts const& parts) 
 
 }  // namespace
 
-TEST_CASE("the part of each sequence", "[sequence_slice][golden]") {
+TEST_CASE("sequence_slice returns a part of each sequence", "[sequence_slice][golden]") {
     LoDTensor<float> const x({1, 2, 3, 4, 5}, Lod{{0, 3, 3, 5}});
     auto const y = sequence_slice(x, {1, 0, 2}, std::vector<std::int32_t>{2, 0, 0});
     CHECK(same(y, LoDTensor<float>({2, 3}, Lod{{0, 2, 2, 2}})));
@@ -100,7 +100,7 @@ TEST_CASE("sequence_slice: the gradient is the adjoint", "[sequence_slice]") {
     CHECK(batches::dot(y.value(), part.value()) == batches::dot(sequence_slice_grad(y, x.lod(), {1, 0, 0}, {3, 0, 2}).value(), x.value()));
 }
 
-TEST_CASE("parts that do not lie in their sequence are refused", "[sequence_slice][bad]") {
+TEST_CASE("parts outside their sequence throw", "[sequence_slice][bad]") {
     using batches::refusal;
     LoDTensor<float> const x({1, 2, 3, 4, 5}, Lod{{0, 3, 3, 5}});
     std::int64_t const max = std::numeric_limits<std::int64_t>::max();

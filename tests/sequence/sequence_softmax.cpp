@@ -93,7 +93,7 @@ TEST_CASE("the gradient of given weights", "[sequence_softmax][golden]") {
     CHECK((sequence_softmax_grad(y, Tensor<double>{4, 0, 2, 7}).value() == Tensor<double>{0.5, -0.5, 0, 0}));
 }
 
-TEST_CASE("large numbers do not overflow, a NaN stays in its sequence and column", "[sequence_softmax]") {
+TEST_CASE("large numbers do not overflow; a NaN affects its sequence and column only", "[sequence_softmax]") {
     double const nan = std::numeric_limits<double>::quiet_NaN();
     auto const y = sequence_softmax(LoDTensor<double>({{1e308, 0}, {1e308, nan}, {nan, 3}}, Lod{{0, 2, 3}})).value();
     CHECK((y(0, 0) == 0.5 && y(1, 0) == 0.5 && y(2, 1) == 1));
@@ -138,7 +138,7 @@ TEST_CASE("the linear map of the gradient is its own adjoint", "[sequence_softma
     CHECK(batches::dot(a, sequence_softmax_grad(y, b).value()) == batches::dot(sequence_softmax_grad(y, a).value(), b));
 }
 
-TEST_CASE("sequence_softmax: bad arguments are refused", "[sequence_softmax][bad]") {
+TEST_CASE("sequence_softmax throws for invalid arguments", "[sequence_softmax][bad]") {
     using batches::refusal;
     LoDTensor<float> const rows{Tensor<float>{1, 2}};
     LoDTensor<float> const y({1, 1}, Lod{{0, 1, 2}});

@@ -46,7 +46,7 @@ TEST_CASE("sequences without a first step go at step 0", "[shrink]") {
     CHECK(shrink(counted({4}), map_of({0, 2, 0, 1}, false), 0) == Tensor<float>{1, 3});
 }
 
-TEST_CASE("from the last step on nothing is left, well formed", "[shrink]") {
+TEST_CASE("after the last step the result is empty and valid", "[shrink]") {
     for (bool const sorted : {true, false}) {
         auto const map = map_of({1, 2, 3}, sorted);
         for (std::size_t const t : {3U, 4U, 1000U}) {
@@ -65,7 +65,7 @@ TEST_CASE("from the last step on nothing is left, well formed", "[shrink]") {
     }
 }
 
-TEST_CASE("of a sorted map the first rows stay where they are", "[shrink]") {
+TEST_CASE("with a sorted map, shrink returns an alias of the first rows", "[shrink]") {
     auto const map = map_of({1, 2, 3});
     auto const x = counted({3, 2});
     CHECK(shrink(x, map, 1).data() == x.data());
@@ -83,7 +83,7 @@ TEST_CASE("of a sorted map the first rows stay where they are", "[shrink]") {
     CHECK((kept_batch == LoDTensor<float>({0, 1, 2, 3, 4}, {{0, 2, 5}})));
 }
 
-TEST_CASE("of an unsorted map those stay that go on, from all or from the step before", "[shrink]") {
+TEST_CASE("with an unsorted map, shrink keeps the sequences that go on, from all or from the previous step", "[shrink]") {
     auto const map = map_of({1, 3, 0, 2}, false);
     CHECK(shrink(counted({4}), map, 0) == Tensor<float>{0, 1, 3});
     CHECK(shrink(counted({4}), map, 1) == Tensor<float>{1, 3});
@@ -99,7 +99,7 @@ TEST_CASE("of an unsorted map those stay that go on, from all or from the step b
     CHECK(shrink(Tensor<float>{0, 3}, own, 2) == Tensor<float>{3});
 }
 
-TEST_CASE("sequences of any levels stay whole", "[shrink]") {
+TEST_CASE("sequences with any levels are kept whole", "[shrink]") {
     auto const x = batch(Lod::from_lengths({{2, 0, 1, 1}, {1, 2, 0, 3}}));
     CHECK((shrink(x, map_of({1, 3, 0, 2}, false), 1) == LoDTensor<float>({3, 4, 5}, {{0, 0, 1}, {0, 3}})));
     CHECK((shrink(x, map_of({1, 3, 0, 2}, false), 0) == LoDTensor<float>({0, 1, 2, 3, 4, 5}, {{0, 2, 2, 3}, {0, 1, 3, 6}})));
@@ -107,7 +107,7 @@ TEST_CASE("sequences of any levels stay whole", "[shrink]") {
     CHECK((shrink(x, map_of({1, 3, 0, 2}), 2) == LoDTensor<float>({0, 1, 2}, {{0, 2}, {0, 1, 3}})));
 }
 
-TEST_CASE("what stays is what goes on, of random batches", "[shrink][property]") {
+TEST_CASE("shrink keeps the sequences that go on, for random batches", "[shrink][property]") {
     CHECK(rc::check([] {
         auto const lengths = *rc::gen::container<List>(rc::gen::inRange<std::int64_t>(0, 5));
         auto const map = map_of(lengths, *rc::gen::arbitrary<bool>());
@@ -136,7 +136,7 @@ TEST_CASE("what stays is what goes on, of random batches", "[shrink][property]")
     }));
 }
 
-TEST_CASE("shrink_grad is the adjoint, with zeros for those that went", "[shrink][adjoint]") {
+TEST_CASE("shrink_grad is the adjoint, with zeros for removed rows", "[shrink][adjoint]") {
     CHECK(shrink_grad(Tensor<float>{5, 6}, map_of({1, 2, 3}), 1, 3) == Tensor<float>{5, 6, 0});
     CHECK(shrink_grad(Tensor<float>{5, 6}, map_of({1, 3, 0, 2}, false), 1, 4) == Tensor<float>{0, 5, 0, 6});
     CHECK(shrink_grad(Tensor<float>{5, 6}, map_of({1, 3, 0, 2}, false), 1, 3) == Tensor<float>{0, 5, 6});
@@ -160,7 +160,7 @@ TEST_CASE("shrink_grad is the adjoint, with zeros for those that went", "[shrink
     }
 }
 
-TEST_CASE("the gradient of a batch with levels has zeros for the sequences that went", "[shrink][adjoint]") {
+TEST_CASE("the gradient of a batch with levels has zeros for removed sequences", "[shrink][adjoint]") {
     Lod const x_lod = Lod::from_lengths({{2, 0, 1, 1}, {1, 2, 0, 3}});
     LoDTensor<float> const grad({1, 2, 3}, {{0, 0, 1}, {0, 3}});
     CHECK((shrink_grad(grad, map_of({1, 3, 0, 2}, false), 1, x_lod) == LoDTensor<float>({0, 0, 0, 1, 2, 3}, x_lod)));
@@ -198,7 +198,7 @@ TEST_CASE("the gradient of a batch with levels has zeros for the sequences that 
     CHECK(refuse(two, Lod{{0, 1, 3, 4}}) == "out_grad.shape(0) is 2, expected 3");
 }
 
-TEST_CASE("rows of another number are refused", "[shrink][bad_input]") {
+TEST_CASE("a wrong number of rows throws", "[shrink][bad_input]") {
     auto const sorted = map_of({1, 3, 0, 2, 3});
     auto const input_order = map_of({1, 3, 0, 2, 3}, false);
     auto const refuse = [](StepMap<> const& map, std::size_t n, std::size_t t) {
@@ -228,7 +228,7 @@ TEST_CASE("rows of another number are refused", "[shrink][bad_input]") {
     CHECK_NOTHROW(shrink(counted({3, 2}), sorted, 1));
 }
 
-TEST_CASE("a gradient of another size, a number, and lost rows are refused", "[shrink][bad_input]") {
+TEST_CASE("a gradient of another size, a tensor of rank 0 and missing rows throw", "[shrink][bad_input]") {
     auto const map = map_of({1, 2, 3});
     auto const grad = counted({3, 2});
     auto const error = refused<ShapeError>([&](Cpu exec) { shrink_grad(exec, grad, map, 1, 3); }, grad);
@@ -241,7 +241,7 @@ TEST_CASE("a gradient of another size, a number, and lost rows are refused", "[s
     CHECK(refusal<LodError>([&](Cpu exec) { shrink(exec, x, map, 1); }) == "lod[0][3] = 6 is not 5, the number of rows");
 }
 
-TEST_CASE("rows of an element type of the user's own are kept", "[shrink]") {
+TEST_CASE("rows of a custom element type are kept", "[shrink]") {
     auto const map = map_of({1, 3, 0, 2}, false);
     CHECK(shrink(Tensor<test::fixed>{0.5, 1, 2, 4}, map, 1) == Tensor<test::fixed>{1, 4});
     CHECK(shrink_grad(Tensor<test::fixed>{1, 4}, map, 1, 4) == Tensor<test::fixed>{0, 1, 0, 4});

@@ -62,7 +62,7 @@ TEST_CASE("the longest sequence comes first", "[step_map]") {
     CHECK(with_empty.sequences() == 4);
 }
 
-TEST_CASE("an alias of the order changes no map", "[step_map]") {
+TEST_CASE("writing to an alias of the order does not change the map", "[step_map]") {
     auto const x = batches::batch(Lod::from_lengths({{3, 6, 1}}));
     for (bool const sorted : {true, false}) {
         StepMap<> const map(x.lod(), 0, sorted);
@@ -103,7 +103,7 @@ TEST_CASE("L19: an order is a list, not a matrix", "[step_map][bad_input]") {
     CHECK(refusal<ShapeError>([] { StepMap<>(Lod{{0, 1, 2}}, 0, Tensor<std::int64_t>{{0, 1}}); }) == "order rank is 2, expected 1");
 }
 
-TEST_CASE("of sequences of one length the first comes first", "[step_map]") {
+TEST_CASE("sequences of equal length keep their order", "[step_map]") {
     StepMap<> const map(Lod::from_lengths({{2, 3, 2, 3}}), 0);
     CHECK(order(map) == List{1, 3, 0, 2});
     CHECK(lengths(map) == List{3, 3, 2, 2});
@@ -124,7 +124,7 @@ TEST_CASE("elements of an upper level are the sequences below it", "[step_map]")
     CHECK(order(StepMap<>(Lod::from_lengths({{0, 2}, {2, 3}}), 0)) == List{1, 0});
 }
 
-TEST_CASE("sequences may stay in input order", "[step_map]") {
+TEST_CASE("sequences can keep the input order", "[step_map]") {
     StepMap<> const map(Lod::from_lengths({{1, 3, 0, 2}}), 0, false);
     CHECK(order(map) == List{0, 1, 2, 3});
     CHECK(lengths(map) == List{1, 3, 0, 2});
@@ -134,7 +134,7 @@ TEST_CASE("sequences may stay in input order", "[step_map]") {
     CHECK(!StepMap<>(Lod::from_lengths({{3, 2, 3}}), 0, false).sorted());
 }
 
-TEST_CASE("sequences may come in the caller's order", "[step_map]") {
+TEST_CASE("sequences can have the caller's order", "[step_map]") {
     auto const lod = Lod::from_lengths({{1, 3, 0, 2}});
     StepMap<> const map(lod, 0, {3, 2, 0, 1});
     CHECK(is_map_of(map, lod, 0, {3, 2, 0, 1}));
@@ -158,14 +158,14 @@ TEST_CASE("an order names every sequence once", "[step_map][bad_input]") {
     CHECK_NOTHROW(refuse({2, 1, 3, 0})(Cpu{}));
 }
 
-TEST_CASE("a level that the Lod has not is refused", "[step_map][bad_input]") {
+TEST_CASE("a level that the Lod does not have throws", "[step_map][bad_input]") {
     Lod const lod{{0, 1}, {0, 2}};
     CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 2); }) == "level[0] = 2 is not in [0, 2)");
     CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, lod, 3, List{0}); }) == "level[0] = 3 is not in [0, 2)");
     CHECK(refusal<IndexError>([&](Cpu exec) { StepMap<>(exec, Lod(), 0); }) == "level[0] = 0 is not in [0, 0)");
 }
 
-TEST_CASE("no sequences, or only empty ones, make no steps", "[step_map]") {
+TEST_CASE("no sequences, or only empty ones, give no steps", "[step_map]") {
     for (bool const sorted : {true, false}) {
         for (Lod const& lod : {Lod{{0}}, Lod{{0, 0}}, Lod{{0, 0, 0, 0}}, Lod{{0, 0}, {0}}}) {
             CAPTURE(lod, sorted);
@@ -179,7 +179,7 @@ TEST_CASE("no sequences, or only empty ones, make no steps", "[step_map]") {
     CHECK(list(none.starts()) == List{0});
 }
 
-TEST_CASE("maps are values", "[step_map]") {
+TEST_CASE("a copy of a map is independent, a moved-from map is empty", "[step_map]") {
     auto const lod = Lod::from_lengths({{1, 3, 0, 2}});
     StepMap<> map(lod, 0);
     StepMap<> copy = map;

@@ -17,20 +17,20 @@ Lod const two_levels{{0, 3, 4, 8}, {0, 9, 10, 11, 13, 17, 19, 22, 24}};
 
 }  // namespace
 
-TEST_CASE("sequences of the first level come with their own sequences", "[sub_lod][golden]") {
+TEST_CASE("sequences of the first level include their own sequences", "[sub_lod][golden]") {
     auto const part = sub_lod(two_levels, 0, 1, 3);
     CHECK(part.lod == Lod::from_lengths({{1, 4}, {2, 4, 2, 3, 2}}));
     CHECK((part.row_begin == 11 && part.row_end == 24));
 }
 
-TEST_CASE("sequences of a lower level leave those above out", "[sub_lod]") {
+TEST_CASE("sequences of a lower level drop the levels above", "[sub_lod]") {
     auto const part = sub_lod(two_levels, 1, 3, 5);
     CHECK(part.lod == Lod::from_lengths({{2, 4}}).slice_levels(0, 1));
     CHECK((part.row_begin == 11 && part.row_end == 17));
     CHECK(sub_lod(two_levels, 0, 0, 3).lod == two_levels);
 }
 
-TEST_CASE("no sequences are a part too", "[sub_lod]") {
+TEST_CASE("an empty range is valid", "[sub_lod]") {
     for (std::size_t i : std::vector<std::size_t>{0, 2, 3}) {
         auto const part = sub_lod(two_levels, 0, i, i);
         CHECK(part.lod == Lod{{0}, {0}});
@@ -39,7 +39,7 @@ TEST_CASE("no sequences are a part too", "[sub_lod]") {
     CHECK(sub_lod(Lod{{0, 0, 0}}, 0, 0, 2).lod == Lod{{0, 0, 0}});
 }
 
-TEST_CASE("a level or a range that does not exist is refused", "[sub_lod]") {
+TEST_CASE("a level or a range that does not exist throws", "[sub_lod]") {
     auto const message = [](auto const& call) -> std::string {
         try {
             call();

@@ -29,7 +29,7 @@ std::vector<Shape> const shapes{{5},       {1},       {0},       {3, 2},       {
 
 }  // namespace
 
-TEST_CASE("what is shared is seen through both, what is copied through neither", "[tensor_array]") {
+TEST_CASE("a shared slot sees writes on both sides, a copied one on neither", "[tensor_array]") {
     TensorArray<float> array;
     Tensor<float> shared{{1, 2}}, copied{{3, 4}};
     array.write(0, shared, true);
@@ -45,7 +45,7 @@ TEST_CASE("what is shared is seen through both, what is copied through neither",
     CHECK(array.read(1).value() == Tensor<float>{{3, 40}});
 }
 
-TEST_CASE("a write shares unless it is told to copy", "[tensor_array]") {
+TEST_CASE("write shares memory unless it is told to copy", "[tensor_array]") {
     TensorArray<float> array;
     Tensor<float> const value{1, 2};
     LoDTensor<float> const batch({1, 2}, {{0, 2}});
@@ -59,7 +59,7 @@ TEST_CASE("a write shares unless it is told to copy", "[tensor_array]") {
     CHECK((batches.read(0) == batch && batches.read(1) == batch));
 }
 
-TEST_CASE("what is read is an alias and outlives the array", "[tensor_array]") {
+TEST_CASE("read returns an alias, which outlives the array", "[tensor_array]") {
     LoDTensor<float> slot, step;
     {
         auto array = three_slots();
@@ -74,7 +74,7 @@ TEST_CASE("what is read is an alias and outlives the array", "[tensor_array]") {
     CHECK((step == LoDTensor<float>({0, 1, 2}, {{0, 1, 3}})));
 }
 
-TEST_CASE("a slot that is written again forgets what it shared", "[tensor_array]") {
+TEST_CASE("writing a slot again releases the memory it shared", "[tensor_array]") {
     TensorArray<float> array;
     Tensor<float> first{1, 2}, second{3, 4};
     array.write(0, first);
@@ -89,7 +89,7 @@ TEST_CASE("a slot that is written again forgets what it shared", "[tensor_array]
     CHECK(second == Tensor<float>{3, 4});
 }
 
-TEST_CASE("a copy goes to the slot's own memory where it fits", "[tensor_array]") {
+TEST_CASE("a copy reuses the slot's memory if it can", "[tensor_array]") {
     TensorArray<float> array;
     array.write(0, counted({4, 2}), false);
     float const* const memory = array.read(0).value().data();
@@ -112,7 +112,7 @@ TEST_CASE("a slot may be written with itself", "[tensor_array]") {
     CHECK(array.read(2).value().data() != array.read(0).value().data());
 }
 
-TEST_CASE("a write past the end grows the array and leaves holes", "[tensor_array]") {
+TEST_CASE("a write past the end grows the array with unwritten slots", "[tensor_array]") {
     TensorArray<float> array;
     CHECK((array.size() == 0 && !array.written(0)));
     array.write(3, {1, 2});
@@ -128,7 +128,7 @@ TEST_CASE("a write past the end grows the array and leaves holes", "[tensor_arra
     CHECK(array.size() == 4);
 }
 
-TEST_CASE("L12: whatever takes all slots names the first hole", "[tensor_array][bad_input]") {
+TEST_CASE("L12: functions of all slots name the first unwritten one", "[tensor_array][bad_input]") {
     TensorArray<float> array;
     array.write(3, {1, 2});
     array.write(0, {1, 2});
@@ -139,7 +139,7 @@ TEST_CASE("L12: whatever takes all slots names the first hole", "[tensor_array][
     CHECK(array.gather({0, 3}).shape() == Shape{2, 2});
 }
 
-TEST_CASE("an index past the end, or -1, is refused", "[tensor_array][bad_input]") {
+TEST_CASE("an index past the end, or -1, throws", "[tensor_array][bad_input]") {
     auto array = three_slots();
     CHECK(refusal<IndexError>([&] { array.read(3); }, array) == "index[0] = 3 is not in [0, 3)");
     CHECK(refusal<IndexError>([&] { array.read(static_cast<std::size_t>(-1)); }, array) == "index[0] = -1 is not in [0, 3)");
@@ -178,7 +178,7 @@ TEST_CASE("L9 L11: the first write fixes rank, width and levels", "[tensor_array
     CHECK(refusal<ShapeError>([&] { numbers.write(1, {1}); }, numbers) == "value.shape() is [1], expected []");
 }
 
-TEST_CASE("a batch that does not fit its Lod is refused by write", "[tensor_array][bad_input]") {
+TEST_CASE("write throws for a batch that does not match its Lod", "[tensor_array][bad_input]") {
     TensorArray<float> array;
     LoDTensor<float> x(counted({3, 1}), {{0, 3}});
     x.value().resize(Shape{2, 1});
@@ -208,7 +208,7 @@ TEST_CASE("steps, parts and pieces are slots like any others once they are writt
     CHECK(parts.stack() == Tensor<float>{1, 20});
 }
 
-TEST_CASE("all steps lie in one block, and a change of one is seen by none of the others", "[tensor_array]") {
+TEST_CASE("all steps share one block, but a write to one does not change the others", "[tensor_array]") {
     LoDTensor<float> const x(counted({6, 2}), {{0, 3, 6}});
     auto const steps = TensorArray<float>::unpack(x).steps;
     CHECK(steps.read(1).value().data() == steps.read(0).value().data() + 4);
@@ -246,7 +246,7 @@ TEST_CASE("a copy is deep", "[tensor_array]") {
     check(holes);
 }
 
-TEST_CASE("an array that was moved from is empty and takes any shape", "[tensor_array]") {
+TEST_CASE("a moved-from array is empty and accepts any shape", "[tensor_array]") {
     auto array = three_slots();
     TensorArray<float> moved = std::move(array);
     CHECK((moved.size() == 3 && moved.read(0).value() == counted({2, 3})));
@@ -263,7 +263,7 @@ TEST_CASE("an array that was moved from is empty and takes any shape", "[tensor_
     CHECK((taken.size() == 3 && parts.stack().shape() == Shape{1, 1, 2}));
 }
 
-TEST_CASE("slots are added and taken away", "[tensor_array]") {
+TEST_CASE("slots are appended and removed", "[tensor_array]") {
     auto array = three_slots();
     array.resize(5);
     CHECK((array.size() == 5 && array.written(2) && !array.written(3) && !array.written(4)));
@@ -303,7 +303,7 @@ TEST_CASE("L9: slots of unequal shapes do not stack", "[tensor_array][bad_input]
     CHECK(array.gather({2, 0}).shape() == Shape{2, 2, 3});
 }
 
-TEST_CASE("unstack drops a dim and is undone by stack", "[tensor_array]") {
+TEST_CASE("unstack removes a dim and is inverted by stack", "[tensor_array]") {
     Tensor<float> const t{{{1, 2, 3}, {4, 5, 6}}, {{7, 8, 9}, {10, 11, 12}}};
     auto const rows = TensorArray<float>::unstack(t);
     CHECK((rows.size() == 2 && rows.read(1).value() == Tensor<float>{{7, 8, 9}, {10, 11, 12}}));
@@ -329,7 +329,7 @@ TEST_CASE("unstack drops a dim and is undone by stack", "[tensor_array]") {
     }
 }
 
-TEST_CASE("an axis that a tensor has not is refused", "[tensor_array][bad_input]") {
+TEST_CASE("an axis that a tensor does not have throws", "[tensor_array][bad_input]") {
     auto const x = counted({2, 3});
     CHECK(refusal<IndexError>([&](Cpu exec) { TensorArray<float>::unstack(exec, x, 2); }, x) == "axis[0] = 2 is not in [0, 2)");
     CHECK(refusal<IndexError>([&] { TensorArray<float>::unstack(x, static_cast<std::size_t>(-1)); }, x) == "axis[0] = -1 is not in [0, 2)");
@@ -356,7 +356,7 @@ TEST_CASE("stack and unstack are each other's adjoint", "[tensor_array][adjoint]
     }
 }
 
-TEST_CASE("stacks of nothing", "[tensor_array]") {
+TEST_CASE("stack of no slots or empty slots", "[tensor_array]") {
     TensorArray<float> array;
     CHECK(array.stack().shape() == Shape{0});
     CHECK(array.concat().shape() == Shape{0});
@@ -371,7 +371,7 @@ TEST_CASE("stacks of nothing", "[tensor_array]") {
     CHECK(array.concat().shape() == Shape{0, 3});
 }
 
-TEST_CASE("slots of any height are put one after the other", "[tensor_array]") {
+TEST_CASE("slots of any height are concatenated", "[tensor_array]") {
     auto array = three_slots();
     CHECK(array.concat() == Tensor<float>{{0, 1, 2}, {3, 4, 5}, {0, 1, 2}, {0, 1, 2}, {3, 4, 5}});
     array.write(1, counted({0, 3}));
@@ -386,7 +386,7 @@ TEST_CASE("slots of any height are put one after the other", "[tensor_array]") {
     CHECK(refusal<ShapeError>([&](Cpu exec) { numbers.concat(exec); }, numbers) == "slot rank is 0, expected at least 1");
 }
 
-TEST_CASE("split is undone by concat, and is its adjoint", "[tensor_array][adjoint]") {
+TEST_CASE("concat inverts split and is its adjoint", "[tensor_array][adjoint]") {
     for (Shape const& row : {Shape{}, Shape{3}, Shape{2, 2}, Shape{0}}) {
         Shape shape{6};
         shape.insert(shape.end(), row.begin(), row.end());
@@ -429,7 +429,7 @@ TEST_CASE("slots are gathered in any order, also twice", "[tensor_array]") {
     CHECK(refusal<IndexError>([&](Cpu exec) { array.gather(exec, {-1}); }, array) == "indices[0] = -1 is not in [0, 3)");
 }
 
-TEST_CASE("gather_grad is the adjoint of gather, for slots taken twice or not at all", "[tensor_array][adjoint]") {
+TEST_CASE("gather_grad is the adjoint of gather, for repeated and unused slots", "[tensor_array][adjoint]") {
     auto const sums = TensorArray<float>::gather_grad({2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}}, 4);
     CHECK(sums.stack() == Tensor<float>{{3, 4}, {0, 0}, {6, 8}, {0, 0}});
     for (Shape const& shape : shapes) {
@@ -454,7 +454,7 @@ TEST_CASE("gather_grad is the adjoint of gather, for slots taken twice or not at
     }
 }
 
-TEST_CASE("gather_grad refuses what gather would have", "[tensor_array][bad_input]") {
+TEST_CASE("gather_grad throws for the indices that gather rejects", "[tensor_array][bad_input]") {
     auto const two = counted({2, 3});
     auto const index = [&](rowan::Ids<> indices, std::size_t size) {
         return refusal<IndexError>([&](Cpu exec) { TensorArray<float>::gather_grad(exec, indices, two, size); }, two);
@@ -528,7 +528,7 @@ TEST_CASE("parts are scattered to slots", "[tensor_array]") {
     CHECK(array.size() == 4);
 }
 
-TEST_CASE("scatter is undone by gather, and gather is its adjoint", "[tensor_array][adjoint]") {
+TEST_CASE("scatter and gather are inverse and adjoint", "[tensor_array][adjoint]") {
     auto const x = eighths({4, 3, 2}, 1);
     TensorArray<double> array;
     array.scatter({2, 0, 3, 1}, x);
@@ -540,7 +540,7 @@ TEST_CASE("scatter is undone by gather, and gather is its adjoint", "[tensor_arr
     CHECK(sum == dot(y.gather({2, 0, 3, 1}), x));
 }
 
-TEST_CASE("a bad scatter changes nothing", "[tensor_array][bad_input]") {
+TEST_CASE("an invalid scatter changes nothing", "[tensor_array][bad_input]") {
     auto array = TensorArray<float>::unstack({{1, 2}, {3, 4}});
     Tensor<float> const two{{5, 6}, {7, 8}};
     auto const refuse = [&](rowan::Ids<> indices) { return refusal<IndexError>([&] { array.scatter(indices, two); }, array, two); };
@@ -617,7 +617,7 @@ TEST_CASE("accumulate refuses another shape or Lod and changes nothing", "[tenso
           "value.lod() is another, expected that of the slot");
 }
 
-TEST_CASE("arrays of other element types, own ones too", "[tensor_array]") {
+TEST_CASE("arrays of other element types, also custom ones", "[tensor_array]") {
     auto const flags = TensorArray<bool>::unstack({{true, false}, {false, true}}, 1);
     CHECK(flags.stack() == Tensor<bool>{{true, false}, {false, true}});
     CHECK(flags.concat() == Tensor<bool>{true, false, false, true});
@@ -656,7 +656,7 @@ TEST_CASE("a tensor in braces may be written", "[tensor_array]") {
     CHECK(array.read(0).value() == Tensor<float>{{1, 2}});
 }
 
-TEST_CASE("an alias of an array sees the elements of its slots, but not slots that are written later", "[sequence]") {
+TEST_CASE("an alias of an array shares elements, but not later writes of slots", "[sequence]") {
     TensorArray<float> steps = TensorArray<float>::unstack({{1, 2}, {3, 4}});
     TensorArray<float> const alias = steps.share();
     steps.read(0).value()(1) = 7;
@@ -669,7 +669,7 @@ TEST_CASE("an alias of an array sees the elements of its slots, but not slots th
     CHECK(again.stack() == Tensor<float>{{1, 7}, {5, 6}, {8, 9}});
 }
 
-TEST_CASE("an erased slot is one that was never written", "[sequence]") {
+TEST_CASE("an erased slot is unwritten", "[sequence]") {
     TensorArray<float> steps = TensorArray<float>::unstack({{1, 2}, {3, 4}});
     steps.erase(0);
     CHECK(steps.size() == 2);

@@ -42,7 +42,7 @@ Tensor<float> half_and_add(Tensor<float> const& x, Tensor<float> const& state) {
 
 }  // namespace
 
-TEST_CASE("the golden batches come back", "[pack]") {
+TEST_CASE("the golden batches survive unpack and pack", "[pack]") {
     for (batches::Lists const& lengths : {batches::Lists{{3, 6, 1}}, batches::Lists{{3, 6, 0, 1}}, batches::Lists{{2, 3, 2, 3}},
                                           batches::Lists{{2, 3}, {3, 6, 2, 6, 3}}, batches::Lists{{2, 1}, {0, 0, 3}},
                                           batches::Lists{{0, 2}, {2, 3}}, batches::Lists{{2, 3}}}) {
@@ -51,7 +51,7 @@ TEST_CASE("the golden batches come back", "[pack]") {
     }
 }
 
-TEST_CASE("L18: batches of nothing come back, with their width", "[pack][bad_input]") {
+TEST_CASE("L18: empty batches survive with their width", "[pack][bad_input]") {
     for (Lod const& lod : {Lod{{0}}, Lod{{0, 0}}, Lod{{0, 0, 0}}, Lod{{0}, {0}}, Lod{{0, 0}, {0}}, Lod{{0, 2}, {0, 0, 0}},
                            Lod{{0, 1, 1}, {0, 2}, {0, 0, 0}}}) {
         CAPTURE(lod);
@@ -62,7 +62,7 @@ TEST_CASE("L18: batches of nothing come back, with their width", "[pack][bad_inp
     CHECK((nothing.lod() == Lod{{0, 0, 0}} && nothing.shape() == Shape{0}));
 }
 
-TEST_CASE("random batches come back bit for bit, at every level", "[pack][property]") {
+TEST_CASE("random batches survive with the same bits, at every level", "[pack][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         Shape row(*rc::gen::inRange<std::size_t>(0, 4));
@@ -71,7 +71,7 @@ TEST_CASE("random batches come back bit for bit, at every level", "[pack][proper
     }));
 }
 
-TEMPLATE_TEST_CASE("batches of every element type come back", "[pack]", float, double, rowan::bfloat16, rowan::float16, bool, std::int32_t,
+TEMPLATE_TEST_CASE("batches of every element type survive", "[pack]", float, double, rowan::bfloat16, rowan::float16, bool, std::int32_t,
                    std::int64_t, std::uint8_t) {
     for (batches::Lists const& lengths :
          {batches::Lists{{3, 6, 0, 1}}, batches::Lists{{2, 0, 3}, {3, 0, 2, 6, 3}}, batches::Lists{{1, 2}, {2, 0, 1}, {4, 0, 3}}}) {
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("batches of every element type come back", "[pack]", float, d
     }
 }
 
-TEST_CASE("batches of an element type of the user's own come back", "[pack]") {
+TEST_CASE("batches of a custom element type survive", "[pack]") {
     auto const lod = Lod::from_lengths({{2, 0, 3}, {3, 0, 2, 6, 3}});
     auto value = Tensor<test::fixed>::from_shape({14, 3});
     for (std::size_t i = 0; i < value.size(); ++i) value.data()[i] = test::fixed{static_cast<std::int32_t>(i * 977)};
@@ -99,7 +99,7 @@ TEST_CASE("rows keep every bit, of NaN too", "[pack]") {
     CHECK(comes_back(LoDTensor<float>(value, Lod{{0, 1, 4}})));
 }
 
-TEST_CASE("an order of the caller's comes back too", "[pack][property]") {
+TEST_CASE("a custom order survives", "[pack][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         auto const level = *rc::gen::inRange<std::size_t>(0, lod.levels());
@@ -138,7 +138,7 @@ TEST_CASE("slots of one row for each live sequence pack to the levels of the seq
     }
 }
 
-TEST_CASE("the levels below come from the slots", "[pack]") {
+TEST_CASE("the lower levels come from the slots", "[pack]") {
     auto const x = batch(Lod::from_lengths({{2, 1}, {1, 2, 1}}));
     auto const [steps, map] = TensorArray<float>::unpack(x);
     // Every element of the steps becomes two rows, or none.
@@ -175,7 +175,7 @@ TEST_CASE("unpack by the map is the adjoint of pack, and pack of unpack", "[pack
     }
 }
 
-TEST_CASE("a level that is not the map's is refused", "[pack][bad_input]") {
+TEST_CASE("pack throws for a level other than the map's", "[pack][bad_input]") {
     auto const x = batch(Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}}));
     auto const steps = TensorArray<float>::unpack(x).steps;
     StepMap<> const map(x.lod(), 0), lower(x.lod(), 1);
@@ -187,7 +187,7 @@ TEST_CASE("a level that is not the map's is refused", "[pack][bad_input]") {
     CHECK_NOTHROW(steps.pack(0, map));
 }
 
-TEST_CASE("L16: a map of another batch is refused", "[pack][bad_input]") {
+TEST_CASE("L16: a map of another batch throws", "[pack][bad_input]") {
     auto const steps = TensorArray<float>::unpack(batch(Lod::from_lengths({{3, 1, 2}}))).steps;
     auto const refuse = [&](List const& lengths) {
         StepMap<> const map(Lod::from_lengths({lengths}), 0);
@@ -209,7 +209,7 @@ TEST_CASE("L16: a map of another batch is refused", "[pack][bad_input]") {
     CHECK_THROWS_AS(TensorArray<float>().pack(0, StepMap<>()), rowan::Error);  // which has no level 0
 }
 
-TEST_CASE("L16: a map of another order, or of other levels above, is refused", "[pack][bad_input]") {
+TEST_CASE("L16: a map with another order or other upper levels throws", "[pack][bad_input]") {
     std::string const other = "map is made from other sequences or in another order, expected the map of the unpack that made the steps";
     auto const lod = Lod::from_lengths({{2, 1}, {2, 1, 2}, {1, 0, 2, 1, 1}});
     auto const x = batch(lod);
@@ -233,7 +233,7 @@ TEST_CASE("L16: a map of another order, or of other levels above, is refused", "
     CHECK(refusal<ShapeError>([&](Cpu exec) { copy.pack(exec, 1, swapped); }, copy) == other);
 }
 
-TEST_CASE("rows of no elements are packed, and more than can be counted are refused", "[pack]") {
+TEST_CASE("rows without elements are packed; too many to count throw", "[pack]") {
     for (Shape const& row : {Shape{0}, Shape{2, 0}}) {
         for (batches::Lists const& lengths : {batches::Lists{{3, 6, 0, 1}}, batches::Lists{{2, 0, 3}, {3, 0, 2, 6, 3}}})
             CHECK(comes_back(wild_batch<float>(Lod::from_lengths(lengths), row, 3)));
@@ -249,7 +249,7 @@ TEST_CASE("rows of no elements are packed, and more than can be counted are refu
           "rows of the steps is 4611686018427387904 + 4611686018427387904, expected at most 2^63 - 1");
 }
 
-TEST_CASE("L9: a step of another size is refused", "[pack][bad_input]") {
+TEST_CASE("L9: a step of another size throws", "[pack][bad_input]") {
     StepMap<> const map(Lod::from_lengths({{3, 1, 2}}), 0);
     TensorArray<float> slots;
     slots.write(0, counted({3, 2}));
@@ -273,7 +273,7 @@ TEST_CASE("L9: a step of another size is refused", "[pack][bad_input]") {
     CHECK(refusal<ShapeError>([&](Cpu exec) { numbers.pack(exec, 0, two); }, numbers) == "value rank is 0, expected at least 1");
 }
 
-TEST_CASE("L12: a step that was never written is refused", "[pack][bad_input]") {
+TEST_CASE("L12: an unwritten step throws", "[pack][bad_input]") {
     StepMap<> const map(Lod::from_lengths({{3, 1, 2}}), 0);
     TensorArray<float> slots;
     slots.write(2, counted({1, 2}));
@@ -286,7 +286,7 @@ TEST_CASE("L12: a step that was never written is refused", "[pack][bad_input]") 
     CHECK(refusal<IndexError>([&](Cpu exec) { slots.pack(exec, 0, map); }, slots, map) == "slots[2] was never written");
 }
 
-TEST_CASE("more levels than a Lod has are refused", "[pack][bad_input]") {
+TEST_CASE("more levels than a Lod can have throw", "[pack][bad_input]") {
     StepMap<> const map(Lod(batches::Lists(16, List{0, 1})), 15);
     TensorArray<float> slots;
     slots.write(0, LoDTensor<float>(counted({1}), {{0, 1}}));
@@ -294,7 +294,7 @@ TEST_CASE("more levels than a Lod has are refused", "[pack][bad_input]") {
     CHECK(comes_back(batch(Lod(batches::Lists(16, List{0, 1})))));
 }
 
-TEST_CASE("what is packed is apart from the steps", "[pack]") {
+TEST_CASE("the packed batch does not share memory with the steps", "[pack]") {
     auto const x = batch(Lod::from_lengths({{2, 1}}));
     auto const [steps, map] = TensorArray<float>::unpack(x);
     auto packed = steps.pack(0, map);

@@ -46,7 +46,7 @@ bool are_steps_of(TensorArray<T> const& array, LoDTensor<T> const& x, std::size_
 
 }  // namespace
 
-TEST_CASE("sequences of rows are cut into steps", "[unpack]") {
+TEST_CASE("sequences of rows become steps", "[unpack]") {
     Steps const expected{{{3, 0, 9}, {}}, {{4, 1}, {}}, {{5, 2}, {}}, {{6}, {}}, {{7}, {}}, {{8}, {}}};
     CHECK(unpacked({{3, 6, 1}}, 0) == expected);
     CHECK(unpacked({{3, 6, 0, 1}}, 0) == expected);
@@ -98,7 +98,7 @@ TEST_CASE("L18: no sequences, or only empty ones, make no steps", "[unpack][bad_
     CHECK(array.concat().shape() == Shape{0, 3});
 }
 
-TEST_CASE("level 0, longest first, is what unpack does unless it is told otherwise", "[unpack]") {
+TEST_CASE("unpack uses level 0 and sorts by length by default", "[unpack]") {
     auto const x = batch(Lod::from_lengths({{1, 2}, {1, 0, 2}}));
     auto const [array, map] = TensorArray<float>::unpack(x);
     CHECK((map.level() == 0 && map.sorted() && order(map) == List{1, 0} && map.lod() == x.lod()));
@@ -119,7 +119,7 @@ TEST_CASE("the design document's form fills two pointers", "[unpack]") {
     }
 }
 
-TEST_CASE("a refused unpack leaves both pointers alone", "[unpack][bad_input]") {
+TEST_CASE("an unpack that throws writes to neither pointer", "[unpack][bad_input]") {
     auto array = TensorArray<float>::unstack(counted({2, 2}));
     StepMap<> map(Lod{{0, 1, 3}}, 0);
     auto const x = batch(Lod{{0, 2}});
@@ -152,7 +152,7 @@ TEST_CASE("steps of random batches at every level, sorted or not", "[unpack][pro
     }));
 }
 
-TEST_CASE("every row stands in the steps once", "[unpack][property]") {
+TEST_CASE("every row is in the steps once", "[unpack][property]") {
     CHECK(rc::check([] {
         auto const lod = batches::arbitrary_lod(*rc::gen::inRange<std::size_t>(1, 5));
         auto const level = *rc::gen::inRange<std::size_t>(0, lod.levels());
@@ -174,7 +174,7 @@ TEST_CASE("rows of any rank", "[unpack]") {
     }
 }
 
-TEST_CASE("each unpack gives its own steps", "[unpack]") {
+TEST_CASE("each unpack returns separate steps", "[unpack]") {
     auto const [longer, map] = TensorArray<float>::unpack(batch(Lod{{0, 4}}));
     auto steps_now = longer;
     steps_now = TensorArray<float>::unpack(batch(Lod{{0, 2}})).steps;
@@ -194,7 +194,7 @@ TEST_CASE("unpack by a map that exists", "[unpack]") {
     CHECK(are_steps_of(TensorArray<float>::unpack(no_levels_below, map), no_levels_below, 0, {2, 0, 1}));
 }
 
-TEST_CASE("a map of other sequences is refused", "[unpack][bad_input]") {
+TEST_CASE("a map of other sequences throws", "[unpack][bad_input]") {
     auto const x = batch(Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}}));
     auto const text = [&](StepMap<> const& map) {
         return refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, map); }, x, map);
@@ -217,7 +217,7 @@ TEST_CASE("a map of other sequences is refused", "[unpack][bad_input]") {
     CHECK(refusal<ShapeError>([&](Cpu exec) { TensorArray<float>::unpack(exec, x, moved); }, x) == none);
 }
 
-TEST_CASE("a level that a batch has not is refused", "[unpack][bad_input]") {
+TEST_CASE("a level that a batch does not have throws", "[unpack][bad_input]") {
     auto const x = batch(Lod{{0, 2}, {0, 1, 3}});
     LoDTensor<float> const no_levels = counted({3});
     auto const refuse = [](LoDTensor<float> const& input, std::size_t level) {
@@ -228,7 +228,7 @@ TEST_CASE("a level that a batch has not is refused", "[unpack][bad_input]") {
     CHECK(refuse(no_levels, 0) == "level[0] = 0 is not in [0, 0)");
 }
 
-TEST_CASE("L5: rows that went missing since the Lod was checked are refused", "[unpack][bad_input]") {
+TEST_CASE("L5: rows removed after the check of the Lod throw", "[unpack][bad_input]") {
     auto x = batch(Lod{{0, 2, 5}});
     StepMap<> const map(x.lod(), 0);
     x.value().resize(Shape{1});

@@ -24,7 +24,7 @@ auto const formula = [](auto g, auto& p, auto& m) {
 
 }  // namespace
 
-TEST_CASE("duplicates are summed first, rows not named stay, epsilon is outside the root", "[adagrad][golden]") {
+TEST_CASE("duplicates are summed first, other rows do not change, epsilon is outside the root", "[adagrad][golden]") {
     auto param = Tensor<float>::full({10, 2}, 5);
     auto moment = Tensor<float>::full({10, 2}, 2);
     adagrad(param, moment, SelectedRows<float>(10, {0, 4, 7, 4}, Tensor<float>::full({4, 2}, 1)), {.learning_rate = 2, .epsilon = 2});
@@ -69,7 +69,7 @@ TEST_CASE("a gradient with no rows changes nothing", "[adagrad][golden]") {
     CHECK((param == Tensor<float>::full({4, 2}, 1) && moment == param));
 }
 
-TEST_CASE("floats stay close to the same steps in double, with the defaults of the peers", "[adagrad]") {
+TEST_CASE("float results stay close to double, with the default options of other libraries", "[adagrad]") {
     Tensor<float> param{{0.5F}};
     Tensor<float> moment{{0}};
     double p = 0.5;
@@ -84,7 +84,7 @@ TEST_CASE("floats stay close to the same steps in double, with the defaults of t
     CHECK(std::abs(moment(0, 0) - m) < 1e-4);
 }
 
-TEST_CASE("rows that are named take adagrad's dense step, the others keep their bits", "[adagrad][property]") {
+TEST_CASE("rows in the gradient take adagrad's dense step, others keep their bits", "[adagrad][property]") {
     reference::check_lazy<float>(step);
 }
 

@@ -63,7 +63,7 @@ TEST_CASE("table, moments and gradient may differ in type", "[adam][mixed]") {
     reference::check_step<bfloat16, float, double, rowan::float16>(step, formula);
 }
 
-TEST_CASE("floats stay close to the same steps in double, with powers multiplied step by step", "[adam]") {
+TEST_CASE("float results stay close to double with powers multiplied step by step", "[adam]") {
     Tensor<float> param{{0.5F}};
     Tensor<float> mean{{0}};
     Tensor<float> square{{0}};
@@ -84,7 +84,7 @@ TEST_CASE("floats stay close to the same steps in double, with powers multiplied
     }
 }
 
-TEST_CASE("after very many steps nothing is corrected", "[adam]") {
+TEST_CASE("after very many steps the bias correction is 1", "[adam]") {
     auto param = Tensor<float>::zeros({1, 1});
     auto mean = Tensor<float>::full({1, 1}, 1);
     auto square = mean;
@@ -101,7 +101,7 @@ TEST_CASE("a gradient with no rows changes neither param nor moments", "[adam]")
     CHECK((reference::same(param, before) && reference::same(mean, before) && reference::same(square, before)));
 }
 
-TEST_CASE("rows that are named take adam's dense step, the others keep their bits", "[adam][property]") {
+TEST_CASE("rows in the gradient take adam's dense step, others keep their bits", "[adam][property]") {
     reference::check_lazy<float, float>(step);
 }
 

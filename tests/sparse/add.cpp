@@ -12,7 +12,7 @@ namespace test_add {
 using inputs::Rows, inputs::Shape;
 using rowan::add, rowan::Cpu, rowan::SelectedRows, rowan::Tensor;
 
-TEST_CASE("the sum of two gradients is one after the other", "[add][golden]") {
+TEST_CASE("the sum of two gradients is their concatenation", "[add][golden]") {
     SelectedRows<float> const a(10, {0, 4, 7}, Tensor<float>::full({3, 1}, 1));
     SelectedRows<float> const b(10, {0, 5, 7, 9}, Tensor<float>::full({4, 1}, 2));
     SelectedRows<float> const want(10, {0, 4, 7, 0, 5, 7, 9}, {{1}, {1}, {1}, {2}, {2}, {2}, {2}});
@@ -23,7 +23,7 @@ TEST_CASE("the sum of two gradients is one after the other", "[add][golden]") {
     CHECK((add(Cpu{.threads = 2}, Tensor<float>::full({10, 1}, 3), add(a, b)) == dense));
 }
 
-TEST_CASE("the arguments of a dense sum stay as they are, in either order", "[add]") {
+TEST_CASE("a dense sum does not change its arguments, in either order", "[add]") {
     Tensor<float> const dense{{1, 2}, {3, 4}};
     SelectedRows<float> const g(2, {1}, {{10, 20}});
     CHECK((add(dense, g) == Tensor<float>{{1, 2}, {13, 24}}));
@@ -32,7 +32,7 @@ TEST_CASE("the arguments of a dense sum stay as they are, in either order", "[ad
     CHECK((dense == Tensor<float>{{1, 2}, {3, 4}}));
 }
 
-TEST_CASE("a sum with ascending parts knows that it is merged", "[add]") {
+TEST_CASE("a sum of two ascending parts is marked as merged", "[add]") {
     SelectedRows<float> const low(9, {1, 2}, {{1}, {2}});
     SelectedRows<float> const high(9, {3}, {{3}});
     CHECK(add(low, high).merged());
@@ -58,7 +58,7 @@ TEST_CASE("a dense sum is scatter_add to a copy, at all sizes and of mixed types
     });
 }
 
-TEST_CASE("the sum stands for the sum of the dense tensors", "[add][property]") {
+TEST_CASE("the sum equals the sum of the dense tensors", "[add][property]") {
     CHECK(rc::check([] {
         auto const a = inputs::arbitrary_gradient<float>(6, 2);
         auto const b = inputs::arbitrary_gradient<float>(6, 2);
@@ -68,7 +68,7 @@ TEST_CASE("the sum stands for the sum of the dense tensors", "[add][property]") 
     }));
 }
 
-TEST_CASE("terms that do not fit are refused", "[add][bad_input]") {
+TEST_CASE("terms that do not match throw", "[add][bad_input]") {
     SelectedRows<float> const g(4, {0}, {{1, 2}}), taller(5, {0}, {{1, 2}}), wider(4, {0}, {{1, 2, 3}});
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { add(exec, g, taller); }, g, taller) == "b.height() is 5, expected 4");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { add(exec, g, wider); }, g, wider) == "b.value().shape() is [1, 3], expected [1, 2]");

@@ -13,7 +13,7 @@ namespace test_from_dense {
 using inputs::Shape;
 using rowan::Cpu, rowan::from_dense, rowan::SelectedRows, rowan::Tensor;
 
-TEST_CASE("rows with an element that is not zero are kept, merged", "[from_dense]") {
+TEST_CASE("rows with a nonzero element are kept, merged", "[from_dense]") {
     Tensor<float> const dense{{0, 0}, {0, 3}, {0, 0}, {-1, 0}};
     SelectedRows<float> const want(4, {1, 3}, {{0, 3}, {-1, 0}});
     CHECK(from_dense(dense) == want);
@@ -21,7 +21,7 @@ TEST_CASE("rows with an element that is not zero are kept, merged", "[from_dense
     CHECK(from_dense(dense).merged());
 }
 
-TEST_CASE("with a threshold, rows that nowhere exceed it are left out", "[from_dense]") {
+TEST_CASE("with a threshold, rows with no larger element are dropped", "[from_dense]") {
     Tensor<float> const dense{{0.5F, -0.5F}, {0, 0.75F}, {-2, 0}, {0.25F, 0}};
     CHECK(from_dense(dense, 0.5) == SelectedRows<float>(4, {1, 2}, {{0, 0.75F}, {-2, 0}}));
     CHECK(from_dense(dense, 2).rows().empty());

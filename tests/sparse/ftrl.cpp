@@ -64,7 +64,7 @@ TEST_CASE("table, states and gradient of ftrl may differ in type", "[ftrl][mixed
     reference::check_step<bfloat16, float, double, float>(step(power), formula(power));
 }
 
-TEST_CASE("ftrl in floats stays close to the same steps in double", "[ftrl]") {
+TEST_CASE("float results of ftrl stay close to double", "[ftrl]") {
     for (double const q : {-0.5, -0.3}) {
         FtrlOptions const options{.learning_rate = 0.1, .l1 = 0.01, .l2 = 0.1, .lr_power = q};
         Tensor<float> param{{0.1F}};
@@ -86,7 +86,7 @@ TEST_CASE("ftrl in floats stays close to the same steps in double", "[ftrl]") {
     }
 }
 
-TEST_CASE("a gradient with no rows leaves param and states of ftrl alone", "[ftrl]") {
+TEST_CASE("a gradient without rows changes neither param nor states of ftrl", "[ftrl]") {
     auto const before = inputs::state<float>({4, 2}, 1);
     auto param = before;
     auto squared = before;
@@ -95,7 +95,7 @@ TEST_CASE("a gradient with no rows leaves param and states of ftrl alone", "[ftr
     CHECK((reference::same(param, before) && reference::same(squared, before) && reference::same(linear, before)));
 }
 
-TEST_CASE("rows that are named take ftrl's dense step, the others keep their bits", "[ftrl][property]") {
+TEST_CASE("rows in the gradient take ftrl's dense step, others keep their bits", "[ftrl][property]") {
     reference::check_lazy<float, float>(step(root));
     reference::check_lazy<float, float>(step(power));
 }

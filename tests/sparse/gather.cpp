@@ -35,7 +35,7 @@ TEST_CASE("gather gives the rows that ids name, in their order", "[gather]") {
     CHECK((gather(Cpu{.threads = 2}, table, {5, 0}) == Tensor<float>{{10, 11}, {0, 1}}));
 }
 
-TEST_CASE("the shape is that of the ids, then that of a row", "[gather]") {
+TEST_CASE("the result has the shape of the ids, then that of a row", "[gather]") {
     Tensor<float> const table{{{1}, {2}}, {{3}, {4}}};
     CHECK(gather(table, {1, 0, 1}).shape() == Shape{3, 2, 1});
     CHECK(gather(table, Tensor<std::int32_t>{{1, 0}, {1, 1}, {0, 0}}).shape() == Shape{3, 2, 2, 1});
@@ -45,7 +45,7 @@ TEST_CASE("the shape is that of the ids, then that of a row", "[gather]") {
     CHECK((gather(Tensor<float>{5, 6, 7}, {2, 0}) == Tensor<float>{7, 5}));
 }
 
-TEST_CASE("no ids, no rows and no elements are fine", "[gather]") {
+TEST_CASE("empty ids, rows and tables are valid", "[gather]") {
     CHECK(gather(Tensor<float>::from_shape({0, 3}), {}).shape() == Shape{0, 3});
     CHECK(gather(Tensor<float>::from_shape({4, 0}), {3, 3}).shape() == Shape{2, 0});
     CHECK(gather(Tensor<float>{{1, 2}}, {}).shape() == Shape{0, 2});
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("every element type is gathered bit for bit, at all sizes", "
     });
 }
 
-TEST_CASE("outputs that do not fit the caches have the same rows", "[gather]") {
+TEST_CASE("outputs larger than the caches have the same rows", "[gather]") {
     for (std::size_t width : std::vector<std::size_t>{64, 65, 80}) {
         auto const table = inputs::wild<float>({100, width}, 3);
         Rows ids(40'000);
@@ -71,7 +71,7 @@ TEST_CASE("outputs that do not fit the caches have the same rows", "[gather]") {
     }
 }
 
-TEST_CASE("NaN payloads, negative zeros and denormals are copied as they are", "[gather]") {
+TEST_CASE("NaN payloads, negative zeros and denormals are copied unchanged", "[gather]") {
     Tensor<std::int32_t> const bits{{0x7F800001, -0x7FFFFF, std::int32_t{1}}, {INT32_MIN, 0x7FC12345, 0x7F800000}};
     auto table = Tensor<float>::from_shape({2, 3});
     std::memcpy(table.data(), bits.data(), 24);
@@ -79,7 +79,7 @@ TEST_CASE("NaN payloads, negative zeros and denormals are copied as they are", "
     CHECK((std::memcmp(out.data(), bits.data() + 3, 12) == 0 && std::memcmp(out.data() + 3, bits.data(), 12) == 0));
 }
 
-TEST_CASE("gather_into writes its output and nothing beside it", "[gather]") {
+TEST_CASE("gather_into writes to its output only", "[gather]") {
     Tensor<float> const table{{1, 2, 3}, {4, 5, 6}};
     auto around = Tensor<float>::full({6, 3}, -7);
     auto out = around.slice(1, 5);  // begins at no multiple of 16 bytes
@@ -118,7 +118,7 @@ TEST_CASE("gather refuses shapes that do not fit", "[gather][bad_input]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { gather(exec, most, Tensor<std::int64_t>{{0}}); }, most) == "rank is 9, expected at most 8");
 }
 
-TEST_CASE("an output that shares memory with table or ids is refused", "[gather][bad_input]") {
+TEST_CASE("gather_into throws if the output shares memory with table or ids", "[gather][bad_input]") {
     auto table = test::ramp<float>({6, 2});
     auto out = table.slice(1, 3);
     CHECK(test::refusal<rowan::Error>([&](Cpu e) { gather_into(e, table, {4, 5}, out); }, table) == "out shares memory with table");

@@ -20,7 +20,7 @@ TEST_CASE("rows are the ids in order, duplicates kept, and the value is the outp
     CHECK(!g.merged());
 }
 
-TEST_CASE("ids of any shape are flattened, and the row shape is what is left of the output's", "[lookup_table_grad]") {
+TEST_CASE("ids of any shape are flattened; the row shape is the rest of the output's shape", "[lookup_table_grad]") {
     Tensor<std::int32_t> const ids{{4, 0}, {2, 4}};
     auto const out_grad = inputs::wild<float>({2, 2, 3, 2}, 1);
     auto const g = lookup_table_grad(Cpu{.threads = 2}, ids, out_grad, 5);
@@ -39,13 +39,13 @@ TEST_CASE("rows of the padding id are left out", "[lookup_table_grad]") {
     CHECK(std::ranges::equal(g.rows(), Rows{3, 2}));
 }
 
-TEST_CASE("the padding row of an embedding stays as it is", "[lookup_table_grad][golden]") {
+TEST_CASE("the padding row of an embedding does not change", "[lookup_table_grad][golden]") {
     auto table = Tensor<float>::full({4, 2}, 2);
     rowan::sgd(table, lookup_table_grad({1, 3, 1}, Tensor<float>::full({3, 2}, 1), 4, 1), 0.1);
     CHECK((table == Tensor<float>{{2, 2}, {2, 2}, {2, 2}, {2 - 0.1F, 2 - 0.1F}}));
 }
 
-TEST_CASE("no ids give no rows, of the height and row shape asked for", "[lookup_table_grad]") {
+TEST_CASE("no ids give no rows, with the requested height and row shape", "[lookup_table_grad]") {
     auto const g = lookup_table_grad({}, Tensor<float>::from_shape({0, 3}), 8);
     CHECK((g.height() == 8 && g.rows().empty() && g.shape() == Shape{8, 3}));
     CHECK(lookup_table_grad({}, Tensor<float>::from_shape({0, 3}), 8, 2).shape() == Shape{8, 3});
@@ -53,7 +53,7 @@ TEST_CASE("no ids give no rows, of the height and row shape asked for", "[lookup
     CHECK(lookup_table_grad(Tensor<std::int32_t>::from_shape({2, 0}), Tensor<float>::from_shape({2, 0, 3}), 8).shape() == Shape{8, 3});
 }
 
-TEST_CASE("the output's gradient is taken over without a copy", "[lookup_table_grad]") {
+TEST_CASE("the output's gradient is moved, not copied", "[lookup_table_grad]") {
     Tensor<float> flat{{1, 2}, {3, 4}};
     float const* const memory = flat.data();
     CHECK(lookup_table_grad({0, 1}, std::move(flat), 2).value().data() == memory);

@@ -81,7 +81,7 @@ TEST_CASE("sums are formed in the type of sums and narrowed once", "[merge]") {
     CHECK(merge(SelectedRows<bool>(1, {0, 0}, {{true, false}, {true, false}})).value() == Tensor<bool>{{true, false}});
 }
 
-TEST_CASE("a single contribution keeps its bits, negative zeros stay negative", "[merge]") {
+TEST_CASE("a single contribution keeps its bits, also a negative zero", "[merge]") {
     auto const payload = std::bit_cast<float>(0x7F800123U);  // a signaling NaN
     auto const g = merge(SelectedRows<float>(9, {4, 1, 4, 7}, {{-0.0F}, {-0.0F}, {-0.0F}, {payload}}));
     CHECK(std::bit_cast<std::uint32_t>(g.value()(0, 0)) == 0x80000000U);
@@ -89,14 +89,14 @@ TEST_CASE("a single contribution keeps its bits, negative zeros stay negative", 
     CHECK(std::bit_cast<std::uint32_t>(g.value()(2, 0)) == 0x7F800123U);
 }
 
-TEST_CASE("no rows stay no rows, with height and row shape", "[merge]") {
+TEST_CASE("a gradient without rows keeps height and row shape", "[merge]") {
     auto const g = merge(SelectedRows<float>(8, {}, Tensor<float>::from_shape({0, 3, 2})));
     CHECK((g.height() == 8 && g.rows().empty() && g.shape() == Shape{8, 3, 2}));
     CHECK(merge(SelectedRows<float>()).height() == 0);
     CHECK(merge(SelectedRows<float>(8, {3, 3}, Tensor<float>::from_shape({2, 0}))).value().shape() == Shape{1, 0});
 }
 
-TEST_CASE("merge_into uses the memory that it is given, also the value's own", "[merge]") {
+TEST_CASE("merge_into uses existing memory, also that of the value", "[merge]") {
     SelectedRows<float> const g(9, {4, 1, 4}, {{1, 2}, {3, 4}, {5, 6}});
     auto const want = merge(g);
     SelectedRows<float> out = g;
@@ -113,7 +113,7 @@ TEST_CASE("merge_into uses the memory that it is given, also the value's own", "
     CHECK(same == want);
 }
 
-TEST_CASE("merging changes nothing of what a gradient stands for", "[merge][property]") {
+TEST_CASE("merge does not change the dense tensor of a gradient", "[merge][property]") {
     CHECK(rc::check([] {
         auto const a = inputs::arbitrary_gradient<float>(6, 2);
         auto const b = inputs::arbitrary_gradient<float>(6, 2);
@@ -135,7 +135,7 @@ TEST_CASE("the order of unique rows does not matter", "[merge]") {
     }
 }
 
-TEST_CASE("a value that is not of the plan's rows is refused", "[merge][bad_input]") {
+TEST_CASE("a value of another number of rows than the plan's throws", "[merge][bad_input]") {
     SelectedRows<float> out(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
     RowPlan<> const plan(out);
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { merge(exec, plan, test::ramp<float>({2, 2})); }, plan) ==

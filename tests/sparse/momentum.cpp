@@ -34,7 +34,7 @@ auto formula(rowan::MomentumOptions const& options) {
 
 }  // namespace
 
-TEST_CASE("all rows that are named move, in whatever order", "[momentum][golden]") {
+TEST_CASE("all rows in the gradient move, in any order", "[momentum][golden]") {
     for (inputs::Rows const& rows : {inputs::Rows{1, 0}, inputs::Rows{3, 1, 0}, inputs::Rows{0, 3, 2, 1}}) {
         auto param = Tensor<float>::zeros({4, 1});
         auto velocity = param;
@@ -76,7 +76,7 @@ TEST_CASE("velocities of rows not named do not decay", "[momentum]") {
     CHECK((param == Tensor<float>{{1}, {0}, {1}}));
 }
 
-TEST_CASE("floats stay close to the same steps in double", "[momentum]") {
+TEST_CASE("float results stay close to double", "[momentum]") {
     for (bool const with_nesterov : {false, true}) {
         Tensor<float> param{{0.5F}};
         Tensor<float> velocity{{0}};
@@ -94,7 +94,7 @@ TEST_CASE("floats stay close to the same steps in double", "[momentum]") {
     }
 }
 
-TEST_CASE("rows that are named take momentum's dense step, the others keep their bits", "[momentum][property]") {
+TEST_CASE("rows in the gradient take momentum's dense step, others keep their bits", "[momentum][property]") {
     for (auto const& options : {plain, decayed, nesterov}) reference::check_lazy<float>(step(options));
 }
 

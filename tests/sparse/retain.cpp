@@ -13,7 +13,7 @@ namespace test_retain {
 using inputs::Rows, inputs::Shape;
 using rowan::Cpu, rowan::retain, rowan::SelectedRows, rowan::Tensor;
 
-TEST_CASE("rows that are asked for stay, in their order, duplicates too", "[retain]") {
+TEST_CASE("requested rows are kept, in their order, with duplicates", "[retain]") {
     SelectedRows<float> const g(9, {4, 1, 4, 7}, {{1, 2}, {3, 4}, {5, 6}, {7, 8}});
     SelectedRows<float> const want(9, {4, 4, 7}, {{1, 2}, {5, 6}, {7, 8}});
     CHECK(retain(g, {7, 0, 4}) == want);
@@ -21,14 +21,14 @@ TEST_CASE("rows that are asked for stay, in their order, duplicates too", "[reta
     CHECK(retain(Cpu{.threads = 2}, g, std::vector<std::int32_t>{4, 7}) == want);
 }
 
-TEST_CASE("asked for nothing, or for rows that it has not, a gradient is left with no rows", "[retain]") {
+TEST_CASE("requests of no rows or of absent rows give a gradient without rows", "[retain]") {
     SelectedRows<float> const g(9, {4, 1}, {{{1, 2}}, {{3, 4}}});
     CHECK(retain(g, {}).shape() == Shape{9, 1, 2});
     CHECK(retain(g, {0, 8}).rows().empty());
     CHECK(retain(SelectedRows<float>(9, {}, Tensor<float>::from_shape({0, 2})), {3}).shape() == Shape{9, 2});
 }
 
-TEST_CASE("what is retained and what is not are the whole", "[retain][property]") {
+TEST_CASE("retained rows and the others together are the whole", "[retain][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<float>(8, 2);
         auto const rows = *rc::gen::container<Rows>(rc::gen::inRange<std::int64_t>(0, 8));
@@ -59,7 +59,7 @@ TEST_CASE("bits are copied, at all sizes", "[retain]") {
     });
 }
 
-TEST_CASE("rows that are no list are refused", "[retain][bad_input]") {
+TEST_CASE("retain throws if rows are not one-dimensional", "[retain][bad_input]") {
     SelectedRows<float> const g(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { retain(exec, g, Tensor<std::int64_t>{{0, 2}}); }, g) == "rows rank is 2, expected 1");
 }

@@ -41,7 +41,7 @@ auto const centered = [](auto g, auto& p, auto& square, auto& mean, auto& v) {
 
 }  // namespace
 
-TEST_CASE("all rows that are named move, in whatever order, and epsilon is inside the root", "[rmsprop][golden]") {
+TEST_CASE("all rows in the gradient move, in any order, and epsilon is inside the root", "[rmsprop][golden]") {
     auto param = Tensor<float>::zeros({4, 1});
     auto square = param;
     auto velocity = param;
@@ -50,7 +50,7 @@ TEST_CASE("all rows that are named move, in whatever order, and epsilon is insid
     CHECK((param(2, 0) == 0 && square(2, 0) == 0 && velocity(2, 0) == 0));
 }
 
-TEST_CASE("the centered root is that of the variance", "[rmsprop]") {
+TEST_CASE("the centered form divides by the root of the variance", "[rmsprop]") {
     Tensor<float> param{{1}};
     Tensor<float> square{{2}};
     Tensor<float> mean{{1}};
@@ -74,7 +74,7 @@ TEST_CASE("table, states and gradient of rmsprop may differ in type", "[rmsprop]
     reference::check_step<bfloat16, float, float, double, float>(step, centered);
 }
 
-TEST_CASE("rmsprop in floats stays close to the same steps in double", "[rmsprop]") {
+TEST_CASE("float results of rmsprop stay close to double", "[rmsprop]") {
     Tensor<float> param{{0.5F}};
     Tensor<float> square{{0}};
     Tensor<float> mean{{0}};
@@ -95,7 +95,7 @@ TEST_CASE("rmsprop in floats stays close to the same steps in double", "[rmsprop
     CHECK(std::abs(velocity(0, 0) - v) < 1e-5);
 }
 
-TEST_CASE("averages of rows not named do not decay; no rows change nothing", "[rmsprop]") {
+TEST_CASE("averages of other rows do not decay; a gradient without rows changes nothing", "[rmsprop]") {
     Tensor<float> param{{1}, {1}};
     Tensor<float> square{{1}, {1}};
     Tensor<float> velocity{{1}, {1}};
@@ -105,7 +105,7 @@ TEST_CASE("averages of rows not named do not decay; no rows change nothing", "[r
     CHECK((param == Tensor<float>{{1}, {1}} && square == Tensor<float>{{1}, {0.5F}} && velocity == Tensor<float>{{1}, {0}}));
 }
 
-TEST_CASE("rows that are named take rmsprop's dense step, the others keep their bits", "[rmsprop][property]") {
+TEST_CASE("rows in the gradient take rmsprop's dense step, others keep their bits", "[rmsprop][property]") {
     reference::check_lazy<float, float>(step);
     reference::check_lazy<float, float, float>(step);
 }

@@ -70,7 +70,7 @@ TEST_CASE("a plan is a stable sort, for all heights, lengths and numbers of thre
     }
 }
 
-TEST_CASE("a plan that several threads sort is a stable sort too, for all heights and popularities", "[row_plan]") {
+TEST_CASE("a plan sorted by several threads is a stable sort, for all heights and distributions", "[row_plan]") {
     std::uint64_t seed = 100;
     for (std::int64_t const height : {std::int64_t{2}, std::int64_t{257}, std::int64_t{4097}, std::int64_t{1} << 20, (std::int64_t{1} << 24) + 1,
                                       std::int64_t{1} << 36}) {
@@ -90,14 +90,14 @@ TEST_CASE("a plan that several threads sort is a stable sort too, for all height
     }
 }
 
-TEST_CASE("many rows and a great height, which do not fit one word together", "[row_plan]") {
+TEST_CASE("many rows of a large height, whose row and position do not fit in one word", "[row_plan]") {
     for (std::int64_t height : {std::int64_t{1} << 46, std::int64_t{1} << 47, std::int64_t{1} << 48, most}) {
         Rows const rows = random_rows(height, 100'000, 6);
         for (int threads : {1, 2, 3}) CHECK(is_plan_of(RowPlan(Cpu{threads}, rows, height), rows, height));
     }
 }
 
-TEST_CASE("lookups of one row only stay in order", "[row_plan]") {
+TEST_CASE("lookups of a single row keep their order", "[row_plan]") {
     for (std::int64_t row : {std::int64_t{0}, std::int64_t{76}, most - 1}) {
         Rows const rows(50'000, row);
         std::int64_t const height = row == most - 1 ? most : 77;
@@ -105,7 +105,7 @@ TEST_CASE("lookups of one row only stay in order", "[row_plan]") {
     }
 }
 
-TEST_CASE("rows that are sorted already, or descend, need no other code", "[row_plan]") {
+TEST_CASE("rows that are sorted or descending", "[row_plan]") {
     Rows rows(10'000);
     std::iota(rows.begin(), rows.end(), 0);
     CHECK(is_plan_of(RowPlan(rows, 10'000), rows, 10'000));
@@ -119,7 +119,7 @@ TEST_CASE("int32 rows give the plan of the same int64 rows", "[row_plan]") {
     CHECK(is_plan_of(RowPlan(narrow, 1000), rows, 1000));
 }
 
-TEST_CASE("a gradient's plan is that of its rows, merged or not", "[row_plan]") {
+TEST_CASE("a gradient's plan equals that of its rows, merged or not", "[row_plan]") {
     for (Rows const& rows : {Rows{}, Rows{3}, Rows{1, 4, 7}, Rows{7, 4, 1}, Rows{4, 4, 4}}) {
         SelectedRows<float> const g(9, rows, rowan::Tensor<float>::zeros({rows.size(), 2}));
         CHECK(is_plan_of(RowPlan(g), rows, 9));
@@ -127,7 +127,7 @@ TEST_CASE("a gradient's plan is that of its rows, merged or not", "[row_plan]") 
     }
 }
 
-TEST_CASE("a plan of nothing has one offset", "[row_plan]") {
+TEST_CASE("an empty plan has one offset", "[row_plan]") {
     CHECK(is_plan_of(RowPlan<>(), {}, 0));
     CHECK(is_plan_of(RowPlan({}, 0), {}, 0));
     CHECK(is_plan_of(RowPlan({}, most), {}, most));
@@ -148,7 +148,7 @@ TEST_CASE("plans are values: copied deep, empty when moved from", "[row_plan]") 
     CHECK((is_plan_of(plan, rows, 6) && is_plan_of(copy, {1}, 2)));
 }
 
-TEST_CASE("a plan refuses rows that are no list, and what is no height", "[row_plan][bad_input]") {
+TEST_CASE("a plan throws for rows that are not one-dimensional and for an invalid height", "[row_plan][bad_input]") {
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, {0}, -1); }) == "height is -1, expected in [0, 2^63 - 1]");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { RowPlan<>(exec, rowan::Tensor<std::int64_t>{{0, 1}, {2, 3}}, 4); }) == "rows rank is 2, expected 1");
 }

@@ -82,7 +82,7 @@ TEST_CASE("table, state and gradient of row-wise adagrad may differ in type", "[
     check_bits<rowan::float16, rowan::float16, rowan::float16>();
 }
 
-TEST_CASE("at width 1 it is adagrad", "[rowwise_adagrad]") {
+TEST_CASE("with width 1 it equals adagrad", "[rowwise_adagrad]") {
     auto const g = inputs::gradient<float>(50, 300, {1}, 1);
     auto param = inputs::wild<float>({50, 1}, 1);
     auto moment = inputs::state<float>({50}, 2);
@@ -94,7 +94,7 @@ TEST_CASE("at width 1 it is adagrad", "[rowwise_adagrad]") {
     CHECK((reference::same(param, want) && reference::same(moment.reshaped({50, 1}), m)));
 }
 
-TEST_CASE("a gradient with no rows, and rows without elements, leave the state alone", "[rowwise_adagrad]") {
+TEST_CASE("a gradient without rows, or rows without elements, do not change the state", "[rowwise_adagrad]") {
     Tensor<float> param{{1, 2}, {3, 4}};
     Tensor<float> moment{5, 6};
     rowwise_adagrad(param, moment, SelectedRows<float>(2, {}, Tensor<float>::from_shape({0, 2})));
@@ -103,7 +103,7 @@ TEST_CASE("a gradient with no rows, and rows without elements, leave the state a
     CHECK((param == Tensor<float>{{1, 2}, {3, 4}} && moment == Tensor<float>{5, 6}));
 }
 
-TEST_CASE("sparse is dense on the densified gradient, row by row", "[rowwise_adagrad][property]") {
+TEST_CASE("a sparse step equals the dense step, row by row", "[rowwise_adagrad][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<float>(6, 20);
         auto const after = [](auto const& grad) {

@@ -40,14 +40,14 @@ TEMPLATE_TEST_CASE("every element type is multiplied in its type of sums, and na
     });
 }
 
-TEST_CASE("a factor that is not finite gives what arithmetic gives", "[scale]") {
+TEST_CASE("an infinite or NaN factor follows IEEE arithmetic", "[scale]") {
     SelectedRows<float> const g(3, {0}, {{1, 0}});
     auto const infinite = scale(g, std::numeric_limits<double>::infinity());
     CHECK(infinite.value()(0, 0) == std::numeric_limits<float>::infinity());
     CHECK(infinite.value()(0, 1) != infinite.value()(0, 1));
 }
 
-TEST_CASE("scaling commutes with what a gradient stands for", "[scale][property]") {
+TEST_CASE("scaling commutes with to_dense", "[scale][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<float>(6, 2);
         RC_ASSERT(rowan::to_dense(scale(g, 2)) == Tensor<float>(rowan::to_dense(g) * 2));

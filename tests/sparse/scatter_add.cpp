@@ -66,7 +66,7 @@ TEST_CASE("a table of another type than the rows has the bits of the serial loop
     check_bits<std::uint8_t, std::int64_t>();
 }
 
-TEMPLATE_TEST_CASE("wide rows may be cut between threads, in every proportion", "[scatter_add]", float, double, bfloat16) {
+TEMPLATE_TEST_CASE("wide rows can be shared by threads, in any proportion", "[scatter_add]", float, double, bfloat16) {
     for (std::size_t width : std::vector<std::size_t>{31, 32, 33, 64, 65, 100, 128, 257}) {
         auto const g = inputs::gradient<TestType>(20, 300'000 / width, {width}, width);
         auto const before = inputs::wild<TestType>(g.shape(), 7);
@@ -123,7 +123,7 @@ TEST_CASE("a million duplicates of one row are all counted", "[scatter_add]") {
     }
 }
 
-TEST_CASE("zeros, infinities, denormals and a NaN go through the sum as IEEE 754 says", "[scatter_add]") {
+TEST_CASE("zeros, infinities, denormals and a NaN are added as IEEE 754 specifies", "[scatter_add]") {
     using limits = std::numeric_limits<float>;
     float const tiny = limits::denorm_min();
     float const payload = std::bit_cast<float>(0x7FC12345U);
@@ -138,7 +138,7 @@ TEST_CASE("zeros, infinities, denormals and a NaN go through the sum as IEEE 754
     CHECK(std::bit_cast<std::uint32_t>(table(6)) == 0x7FC12345U);
 }
 
-TEST_CASE("rows that are not named keep their bits, and nothing beside the table is written", "[scatter_add]") {
+TEST_CASE("other rows keep their bits, and nothing outside the table is written", "[scatter_add]") {
     auto around = Tensor<float>::full({9, 5}, std::bit_cast<float>(0x7F800123U));  // a signaling NaN
     auto table = around.slice(2, 7);
     for (std::size_t k = 0; k < 5; ++k) table(2, k) = 1;
@@ -149,7 +149,7 @@ TEST_CASE("rows that are not named keep their bits, and nothing beside the table
     }
 }
 
-TEST_CASE("adding x and then -x gives integers back", "[scatter_add][property]") {
+TEST_CASE("adding x and then -x restores integers", "[scatter_add][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<std::int32_t>(5, 2);
         auto const before = inputs::wild<std::int32_t>({5, 2}, *rc::gen::arbitrary<std::uint64_t>());
@@ -182,7 +182,7 @@ TEST_CASE("scatter_add refuses shapes that do not fit", "[scatter_add][bad_input
     CHECK_NOTHROW(scatter_add(table, g));
 }
 
-TEST_CASE("a table that shares memory with rows or ids is refused", "[scatter_add][bad_input]") {
+TEST_CASE("a table that shares memory with rows or ids throws", "[scatter_add][bad_input]") {
     auto table = test::ramp<float>({6, 2});
     auto const upper = table.slice(0, 2);
     CHECK(test::refusal<rowan::Error>([&](Cpu e) { scatter_add(e, table, {4, 5}, upper); }, table) == "dst shares memory with src");

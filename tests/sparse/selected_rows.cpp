@@ -70,7 +70,7 @@ TEST_CASE("height 0 has no rows, and a height may be as large as numbers get", "
     CHECK((tall.height() == most && tall.rows()[0] == most - 1));
 }
 
-TEST_CASE("a value that is moved in is not copied; one that is shared stays shared", "[selected_rows]") {
+TEST_CASE("a moved value is not copied; a shared one remains shared", "[selected_rows]") {
     Tensor<float> value{{1, 2}};
     Tensor<float> const alias = value.share();
     SelectedRows<float> g(3, {1}, std::move(value));
@@ -119,14 +119,14 @@ TEST_CASE("functions deduce the element type and the device of a gradient", "[se
     CHECK(std::is_same_v<decltype(element_of(SelectedRows<double>()))::type, double>);
 }
 
-TEMPLATE_TEST_CASE("every built-in element type is an element of gradients", "[selected_rows]", float, double, std::int32_t, std::int64_t,
+TEMPLATE_TEST_CASE("SelectedRows works with every built-in element type", "[selected_rows]", float, double, std::int32_t, std::int64_t,
                    std::uint8_t, bool, rowan::bfloat16, rowan::float16) {
     auto const g = inputs::gradient<TestType>(9, 20, {3}, 1);
     SelectedRows<TestType> const copy = g;
     CHECK(reference::same(copy, g));
 }
 
-TEST_CASE("an alias of a row-sparse gradient has its rows and sees its elements", "[sparse]") {
+TEST_CASE("an alias of a gradient keeps its rows and shares its elements", "[sparse]") {
     SelectedRows<float> g(9, {7, 2, 7}, {{1, 2}, {3, 4}, {5, 6}});
     SelectedRows<float> const alias = g.share();
     CHECK(alias == g);
@@ -137,7 +137,7 @@ TEST_CASE("an alias of a row-sparse gradient has its rows and sees its elements"
     CHECK(alias.rows().size() == 3);
 }
 
-TEST_CASE("SelectedRows refuses what is not one row of value per row", "[selected_rows][bad_input]") {
+TEST_CASE("SelectedRows throws if the value does not have one row per row number", "[selected_rows][bad_input]") {
     auto const value = test::ramp<float>({3, 2});
     auto const make = [&](std::int64_t height, rowan::Ids<> rows, Tensor<float> const& v) {
         return test::refusal<rowan::ShapeError>([&](rowan::Cpu) { SelectedRows<float>(height, rows, v); }, v);

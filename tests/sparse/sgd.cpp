@@ -52,7 +52,7 @@ void check_bits() {
 
 }  // namespace
 
-TEST_CASE("the rate times the gradient is taken off the rows that it names", "[sgd][golden]") {
+TEST_CASE("the learning rate times the gradient is subtracted from its rows", "[sgd][golden]") {
     SelectedRows<float> const g(4, {1, 3, 1}, {{1, 2}, {3, 4}, {5, 6}});
     auto param = Tensor<float>::zeros({4, 2});
     sgd(param, g, 0.5);
@@ -99,7 +99,7 @@ TEST_CASE("a gradient with no rows, or a rate of 0, changes nothing", "[sgd][gol
     CHECK(reference::same(param, before));
 }
 
-TEST_CASE("sparse is dense on the densified gradient, where sums are exact", "[sgd][property]") {
+TEST_CASE("a sparse step equals the dense step, if sums are exact", "[sgd][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<float>(6, 2);
         auto const before = rowan::to_dense(inputs::arbitrary_gradient<float>(6, 2));

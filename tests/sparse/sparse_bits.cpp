@@ -62,7 +62,7 @@ std::uint64_t after(Step const& step) {
 
 }  // namespace
 
-TEST_CASE("the bits are those that were written down", "[bits]") {
+TEST_CASE("all results have the recorded bits", "[bits]") {
     auto const& g = gradient();
     CHECK(hash(rowan::merge(g).value()) == 0x241C04A8A02A20D5U);
     CHECK(hash(rowan::to_dense(g)) == 0xA1A69EB68B5ABF0FU);

@@ -124,7 +124,7 @@ TEST_CASE("optimizers reach rows beyond 4 GiB", "[large]") {
     CHECK(moment(near_row) == 1);
 }
 
-TEST_CASE("heights have no limit but 63 bits, where nothing dense is asked for", "[large]") {
+TEST_CASE("heights have up to 63 bits where no dense tensor is needed", "[large]") {
     auto const tall = GENERATE(std::int64_t{1} << 32, std::int64_t{1} << 62, std::numeric_limits<std::int64_t>::max());
     SelectedRows<float> const g(tall, {tall - 1, 3, tall / 2, 3}, {{1, 2}, {3, 4}, {5, 6}, {7, 8}});
     CHECK(rowan::merge(g) == SelectedRows<float>(tall, {3, tall / 2, tall - 1}, {{10, 12}, {5, 6}, {1, 2}}));

@@ -16,7 +16,7 @@ Tensor<float> zeros(std::size_t height) { return Tensor<float>::zeros({height, 1
 
 }  // namespace
 
-TEST_CASE("R8: a value that was changed is checked where it is used (CVE-2021-37635)", "[bad_input]") {
+TEST_CASE("R8: a value that was changed is checked when it is used (CVE-2021-37635)", "[bad_input]") {
     SelectedRows<float> g(337, {1, 2, 3}, zeros(3));
     auto const valid = g;
     auto out = g;

@@ -165,7 +165,7 @@ TEST_CASE("rows wide enough to be shared by columns have the bits of the serial 
 }
 
 // Much of this is copies, partly made by one thread: these hashes say that threads do not matter, not that there are any.
-TEST_CASE("what copies and what sums along rows has one hash on any number of threads", "[threads]") {
+TEST_CASE("functions that copy or sum rows have one hash on any number of threads", "[threads]") {
     auto const& g = gradient();
     auto const table = inputs::wild<float>(g.shape(), 2);
     auto const one = [](auto const& operation) { return hashes(operation(Cpu{1}), operation) == 1; };
@@ -196,7 +196,7 @@ TEST_CASE("rmsprop and ftrl have one hash on any number of threads", "[threads]"
     CHECK(step_hashes<float, float>([](auto&&... x) { rowan::ftrl(x...); }) == 1);
 }
 
-TEST_CASE("what rules see of whole rows has one hash on any number of threads", "[threads]") {
+TEST_CASE("rules that read whole rows have one hash on any number of threads", "[threads]") {
     auto const& g = gradient();
     RowPlan<> const plan(g);
     auto const dense = inputs::wild<float>(g.shape(), 4);
@@ -221,7 +221,7 @@ TEST_CASE("what rules see of whole rows has one hash on any number of threads", 
     CHECK(one([&](Cpu exec, auto& param, auto& moment) { rowan::update_rows(exec, dense, own, param, moment); }));
 }
 
-TEST_CASE("no number of threads is too large", "[threads]") {
+TEST_CASE("any positive number of threads is accepted", "[threads]") {
     std::size_t const n = 300'000;
     auto table = Tensor<float>::zeros({n, 1}), moment = table;
     std::vector<std::int64_t> ids(n);
@@ -235,7 +235,7 @@ TEST_CASE("no number of threads is too large", "[threads]") {
     CHECK(moment(n - 1, 0) == 8);
 }
 
-TEST_CASE("a number of threads below 0 is refused by every function, whatever the sizes", "[threads]") {
+TEST_CASE("every function throws for a negative number of threads, for any sizes", "[threads]") {
     auto const table = test::ramp<float>({3, 2});
     SelectedRows<float> const grad(3, {2, 0}, {{1, 2}, {3, 4}});
     RowPlan<> const plan(grad);

@@ -25,7 +25,7 @@ TEST_CASE("every section has its rows, counted from its beginning, in input orde
     CHECK(split(g, {10}).front() == g);
 }
 
-TEST_CASE("a section without rows, or of height 0, has none and keeps the row shape", "[split]") {
+TEST_CASE("a section without rows, or of height 0, is empty and keeps the row shape", "[split]") {
     SelectedRows<float> const g(6, {5}, {{{1, 2}}});
     auto const parts = split(g, {0, 2, 0, 4, 0});
     REQUIRE(parts.size() == 5);
@@ -35,7 +35,7 @@ TEST_CASE("a section without rows, or of height 0, has none and keeps the row sh
     CHECK(split(SelectedRows<float>(), {}).empty());
 }
 
-TEST_CASE("the sections under each other stand for the whole", "[split][property]") {
+TEST_CASE("the concatenated sections equal the whole", "[split][property]") {
     CHECK(rc::check([] {
         auto const heights = *rc::gen::nonEmpty(rc::gen::container<Rows>(rc::gen::inRange<std::int64_t>(1, 5)));
         auto const g = inputs::arbitrary_gradient<std::int64_t>(std::accumulate(heights.begin(), heights.end(), std::int64_t{0}), 2);
@@ -52,7 +52,7 @@ TEST_CASE("the sections under each other stand for the whole", "[split][property
     }));
 }
 
-TEST_CASE("heights that are not those of sections are refused", "[split][bad_input]") {
+TEST_CASE("heights that do not sum to the gradient's throw", "[split][bad_input]") {
     SelectedRows<float> const g(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}});
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, -1, 4}); }, g) == "heights[1] is -1, expected 0 or more");
     CHECK(test::refusal<rowan::ShapeError>([&](Cpu exec) { split(exec, g, {1, 4}); }, g) ==

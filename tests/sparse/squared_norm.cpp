@@ -34,7 +34,7 @@ TEST_CASE("duplicates are summed before they are squared", "[squared_norm]") {
     CHECK(squared_norm(Cpu{.threads = 2}, SelectedRows<std::int32_t>(9, {4, 1}, {{100'000}, {3}})) == 10'000'000'009);
 }
 
-TEST_CASE("no rows and no elements have the norm 0", "[squared_norm]") {
+TEST_CASE("without rows or elements the norm is 0", "[squared_norm]") {
     CHECK(squared_norm(SelectedRows<float>()) == 0);
     CHECK(squared_norm(SelectedRows<float>(9, {}, Tensor<float>::from_shape({0, 2}))) == 0);
     CHECK(squared_norm(SelectedRows<float>(9, {1, 2}, Tensor<float>::from_shape({2, 0}))) == 0);
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("rows have 16 partial sums, and are summed in blocks of 64", 
     CHECK_THROWS_AS(squared_norm(rowan::RowPlan<>(many), Tensor<TestType>::zeros({1, 7})), rowan::ShapeError);
 }
 
-TEST_CASE("the norm is that of the dense tensor", "[squared_norm][property]") {
+TEST_CASE("the norm equals that of the dense tensor", "[squared_norm][property]") {
     CHECK(rc::check([] {
         auto const g = inputs::arbitrary_gradient<std::int64_t>(6, 3);
         auto const dense = rowan::to_dense(g);

@@ -11,7 +11,7 @@ namespace test_to_dense {
 using inputs::Shape;
 using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::to_dense;
 
-TEST_CASE("rows that are not named are zero, duplicates add up", "[to_dense]") {
+TEST_CASE("absent rows are zero, duplicates are added", "[to_dense]") {
     SelectedRows<float> const g(6, {4, 1, 4}, {{1, 2}, {3, 4}, {5, 6}});
     Tensor<float> const want{{0, 0}, {3, 4}, {0, 0}, {0, 0}, {6, 8}, {0, 0}};
     CHECK((to_dense(g) == want));
@@ -36,7 +36,7 @@ TEMPLATE_TEST_CASE("every element type has the bits of a serial sum onto zeros",
     });
 }
 
-TEST_CASE("R3: a height times a width that overflows is refused where it would become dense (CVE-2021-41195)", "[to_dense][bad_input]") {
+TEST_CASE("R3: to_dense throws if height times width overflows (CVE-2021-41195)", "[to_dense][bad_input]") {
     std::int64_t const segment = 1676240524292489355;
     SelectedRows<float> const g(segment + 1, {segment}, Tensor<float>::full({1, 10, 1}, 1));
     CHECK_THAT((test::refusal<rowan::ShapeError>([&](Cpu e) { to_dense(e, g); }, g)), Catch::Matchers::ContainsSubstring("[1676240524292489356, 10, 1]"));

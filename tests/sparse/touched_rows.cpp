@@ -27,7 +27,7 @@ TEST_CASE("touched rows are given once each, ascending, until they are cleared",
     CHECK(TouchedRows(0).rows().empty());
 }
 
-TEST_CASE("the new values of touched rows are those of the table", "[touched_rows][golden]") {
+TEST_CASE("the values of touched rows are those of the table", "[touched_rows][golden]") {
     TouchedRows touched(3);
     touched.add({2, 0, 2});
     CHECK(touched.of(Tensor<float>{{1, 2}, {3, 4}, {5, 6}}) == SelectedRows<float>(3, {0, 2}, {{1, 2}, {5, 6}}));
@@ -36,7 +36,7 @@ TEST_CASE("the new values of touched rows are those of the table", "[touched_row
     CHECK(touched.of(Tensor<float>::zeros({3, 2})).value().shape() == inputs::Shape{0, 2});
 }
 
-TEST_CASE("rows whose bits differ are those between two tables", "[touched_rows]") {
+TEST_CASE("rows with different bits are the difference of two tables", "[touched_rows]") {
     Tensor<float> const before{{1, 0}, {2, 0}, {3, NAN}, {4, 0}};
     Tensor<float> after = before;
     CHECK(TouchedRows::between(before, after).rows().empty());  // NaN too has the same bits
@@ -54,7 +54,7 @@ TEST_CASE("rows whose bits differ are those between two tables", "[touched_rows]
     CHECK(TouchedRows::between(large, changed).rows() == Rows(want.begin(), want.end()));
 }
 
-TEST_CASE("rows outside the table and tables of another height are refused", "[touched_rows][bad_input]") {
+TEST_CASE("rows outside the table and tables of another height throw", "[touched_rows][bad_input]") {
     TouchedRows touched(64);
     CHECK(refusal<IndexError>([&] { touched.add({1, 64}); }) == "rows[1] = 64 is not in [0, 64)");
     CHECK(refusal<IndexError>([&] { touched.add({1, -1}); }) == "rows[1] = -1 is not in [0, 64)");
@@ -67,7 +67,7 @@ TEST_CASE("rows outside the table and tables of another height are refused", "[t
     CHECK_THROWS_AS(TouchedRows::between(Tensor<float>::full({}, 1), Tensor<float>::full({}, 1)), ShapeError);
 }
 
-TEST_CASE("TouchedRows that were moved from are empty and usable", "[sparse]") {
+TEST_CASE("a moved-from TouchedRows is empty and can be used", "[sparse]") {
     TouchedRows from(9);
     from.add({3, 8});
     TouchedRows const to(std::move(from));

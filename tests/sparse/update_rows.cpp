@@ -27,7 +27,7 @@ auto const add_and_count = [](auto g, auto p, auto count) {
 
 }  // namespace
 
-TEST_CASE("the rule gets the summed gradient and the rows of param and states, whatever a state holds per row", "[update_rows]") {
+TEST_CASE("the rule gets the summed gradient and the rows of param and of states of any row shape", "[update_rows]") {
     SelectedRows<float> const g(4, {3, 1, 3}, {{1, 2}, {3, 4}, {5, 6}});
     auto param = Tensor<float>::zeros({4, 2});
     auto count = Tensor<std::int32_t>::zeros({4});
@@ -78,7 +78,7 @@ TEST_CASE("every named row is touched once, at all sizes, by sparse and dense gr
     });
 }
 
-TEST_CASE("sums come in the type of sums, of a dense gradient too", "[update_rows]") {
+TEST_CASE("sums have the type of sums, also for a dense gradient", "[update_rows]") {
     Tensor<bfloat16> const value{{256}, {0.75F}, {0.75F}, {0.75F}};
     auto sums = Tensor<float>::zeros({1, 1});
     auto const copy = [](std::span<float const> g, std::span<float> p) { std::ranges::copy(g, p.begin()); };
@@ -96,7 +96,7 @@ TEST_CASE("a row's sum has the bits of blocks of 64", "[update_rows]") {
     for (auto const& [row, sum] : reference::sums(g)) CHECK(std::ranges::equal(sums.row(static_cast<std::size_t>(row)), sum));
 }
 
-TEST_CASE("rows without elements are touched all the same", "[update_rows]") {
+TEST_CASE("rows without elements are updated, too", "[update_rows]") {
     auto param = Tensor<float>::from_shape({5, 0});
     auto count = Tensor<std::int32_t>::zeros({5});
     update_rows(SelectedRows<float>(5, {4, 2, 4}, Tensor<float>::from_shape({3, 0})), add_and_count, param, count);
@@ -113,7 +113,7 @@ TEST_CASE("a gradient with no rows calls nothing", "[update_rows]") {
     CHECK(calls == 0);
 }
 
-TEST_CASE("what a rule throws reaches the caller once, from any thread", "[update_rows]") {
+TEST_CASE("an exception of a rule reaches the caller once, from any thread", "[update_rows]") {
     auto const g = inputs::gradient<float>(1000, 40'000, {7}, 1);
     auto param = Tensor<float>::zeros({1000, 7});
     for (int threads : {1, 2, 4}) {

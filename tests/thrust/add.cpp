@@ -9,7 +9,7 @@ namespace test_add {
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::add, rowan::merge, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("the sum of a device's gradients is one after the other", "[thrust][add][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("the sum of a device's gradients is their concatenation", "[thrust][add][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float, D> const a(9, {4, 1}, {{1, 2}, {3, 4}}), b(9, {4}, {{5, 6}});
     SelectedRows<float, D> const none(9, {}, Tensor<float, D>::from_shape({0, 2}));

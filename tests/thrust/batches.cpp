@@ -10,7 +10,7 @@ namespace test_batches {
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::merge_batches, rowan::slice_sequences, rowan::split_batch, rowan::Tensor, rowan::to_device;
 
-TEMPLATE_TEST_CASE("batches on a device are cut without a copy, and joined", "[thrust][batches]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("batches on a device are divided without a copy, and merged", "[thrust][batches]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     device::for_batches([]<class T>(T, Lod const& lod, std::size_t width) {
         auto const host = device::some_batch<T>(lod, width, 1);
@@ -30,7 +30,7 @@ TEMPLATE_TEST_CASE("batches on a device are cut without a copy, and joined", "[t
     });
 }
 
-TEMPLATE_TEST_CASE("batches on a device that do not fit are refused as on the host", "[thrust][batches][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("batches on a device that do not match throw as on the host", "[thrust][batches][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const host({{1}, {2}}, Lod::from_lengths({{1, 1}})), flat(Tensor<float>{{1}});
     auto const x = to_device(D{}, host), y = to_device(D{}, flat);

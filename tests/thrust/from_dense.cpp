@@ -31,7 +31,7 @@ void check_from_dense(double threshold) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a device's rows with a large element stay", "[thrust][from_dense][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows with a large element are kept on a device", "[thrust][from_dense][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const dense{{0, 0}, {0, -2}, {NAN, 0}, {1, 1}, {-0.0F, 0}};
     auto const all = from_dense(dense);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("from_dense on a device gives the rows of Cpu", "[thrust][fro
     check_from_dense<TestType, rowan::bfloat16>(7.5);
 }
 
-TEMPLATE_TEST_CASE("from_dense on a device refuses what the host's refuses, and throws what came before", "[thrust][from_dense][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("from_dense on a device throws like the host, and throws earlier errors", "[thrust][from_dense][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const dense{{0, 0}, {0, -2}};
     CHECK_THROWS_AS(from_dense(Tensor<float, D>::full({}, 1)), ShapeError);

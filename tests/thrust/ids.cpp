@@ -13,7 +13,7 @@ namespace test_ids {
 using device::late_refusal, device::refusal, device::same_bits;
 using rowan::gather, rowan::Ids, rowan::IndexError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("ids of a device are its tensors and what the host's ids are", "[thrust][ids]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("ids on a device are made from its tensors and from everything the host accepts", "[thrust][ids]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const table{{1, 2}, {3, 4}, {5, 6}};
     Tensor<float> const want{{5, 6}, {1, 2}, {5, 6}};
@@ -33,7 +33,7 @@ TEMPLATE_TEST_CASE("ids of a device are its tensors and what the host's ids are"
     CHECK((!listed.on_device() && listed.size() == 2 && listed.bytes().size() == 16));
 }
 
-TEMPLATE_TEST_CASE("a bad id of the host is refused at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a bad id of the host throws at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const table = Tensor<float, D>{{1, 2}, {3, 4}};
     CHECK(refusal<IndexError>([&] { gather(table, {0, 2, -1}); }) == "ids[1] = 2 is not in [0, 2)");
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("a bad id of the host is refused at once", "[thrust][ids][bad
     CHECK(late_refusal(D{}) == "nothing was thrown");
 }
 
-TEMPLATE_TEST_CASE("the first bad id of a device is named when somebody waits", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("the first bad id of a device throws at the next synchronization", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const table{{1, 2}, {3, 4}};
     gather(table, Tensor<std::int64_t, D>{0, 1, 5, -1, 7});
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("the first bad id of a device is named when somebody waits", 
     CHECK(late_refusal(D{}) == "ids[1] = 2 is not in [0, 2)");
 }
 
-TEMPLATE_TEST_CASE("after a bad id calls do nothing until somebody waits", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("after a bad id, calls do nothing until the next synchronization", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float> const before{{1, 2}, {3, 4}};
     auto table = to_device(D{}, before);
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("after a bad id calls do nothing until somebody waits", "[thr
     CHECK(same_bits(table, Tensor<float>{{2, 3}, {3, 4}}));
 }
 
-TEMPLATE_TEST_CASE("any id is bad where there are no rows, which is said at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("any id for a table without rows throws at once", "[thrust][ids][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const none = Tensor<float, D>::from_shape({0, 2});
     CHECK(refusal<IndexError>([&] { gather(none, Tensor<std::int64_t, D>{0, 1}); }) == "ids[0] = 0 is not in [0, 0)");

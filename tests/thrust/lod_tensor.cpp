@@ -8,7 +8,7 @@ namespace test_lod_tensor {
 using device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("device batches of sequences have the levels and rows of the host's", "[thrust][lod_tensor]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("device batches have the levels and rows of the host's", "[thrust][lod_tensor]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const host({{1, 2}, {3, 4}, {5, 6}}, Lod{{0, 1, 1, 3}});
     LoDTensor<float, D> const x = to_device(D{}, host);
@@ -24,7 +24,7 @@ TEMPLATE_TEST_CASE("device batches of sequences have the levels and rows of the 
     }
 }
 
-TEMPLATE_TEST_CASE("a device batch is made of sequences that are tensors", "[thrust][lod_tensor]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a device batch is made from sequences that are tensors", "[thrust][lod_tensor]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const a{{1, 2}, {3, 4}}, none = Tensor<float, D>::from_shape({0, 2}), b{{5, 6}};
     CHECK(same_bits(LoDTensor<float, D>::from_sequences({a, none, b}), LoDTensor<float>({{1, 2}, {3, 4}, {5, 6}}, Lod{{0, 2, 2, 3}})));

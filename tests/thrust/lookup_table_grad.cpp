@@ -25,7 +25,7 @@ void check_padding() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a device's rows are the ids in order, and those of the padding id are left out", "[thrust][lookup_table_grad][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows on a device are the ids in order, without the padding id", "[thrust][lookup_table_grad][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const out_grad{{1, 2}, {3, 4}, {5, 6}, {7, 8}};
     CHECK(same_bits(lookup_table_grad({1, 3, 1, 0}, out_grad, 4), SelectedRows<float>(4, {1, 3, 1, 0}, {{1, 2}, {3, 4}, {5, 6}, {7, 8}})));
@@ -37,7 +37,7 @@ TEMPLATE_TEST_CASE("a device's rows are the ids in order, and those of the paddi
     CHECK(to_host(lookup_table_grad({}, Tensor<float, D>::from_shape({0, 3}), 0)).height() == 0);
 }
 
-TEMPLATE_TEST_CASE("ids of any shape are flattened on a device, and the gradient is taken over", "[thrust][lookup_table_grad]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("ids of any shape are flattened on a device, and the gradient is moved", "[thrust][lookup_table_grad]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<std::int32_t> const ids{{4, 0}, {2, 4}};
     auto const out_grad = device::filled<float>({2, 2, 3, 2}, 1);
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("lookup_table_grad on a device gives the bits of Cpu", "[thru
     check_padding<TestType, rowan::bfloat16>();
 }
 
-TEMPLATE_TEST_CASE("lookup_table_grad on a device refuses what the host's refuses", "[thrust][lookup_table_grad][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("lookup_table_grad on a device throws like the host's", "[thrust][lookup_table_grad][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const out_grad{{1, 2}, {3, 4}};
     CHECK(refusal<IndexError>([&] { lookup_table_grad({0, 2}, out_grad, 2); }) == "ids[1] = 2 is not in [0, 2)");

@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("merge on a device keeps heights beyond 32 bits", "[thrust][m
     CHECK(same_bits(merge(to_device(D{}, ends)), SelectedRows<float>(tall, {0, tall - 2, tall - 1}, {{2}, {4}, {4}})));
 }
 
-TEMPLATE_TEST_CASE("one plan on a device merges several values, into what may be one of them", "[thrust][merge]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("one plan on a device merges several values, also into one of them", "[thrust][merge]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const ids = device::some_ids(500, 100, 20, 8);
     RowPlan<D> const plan(ids, 100);
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("one plan on a device merges several values, into what may be
     CHECK(same_bits(g, want));
 }
 
-TEMPLATE_TEST_CASE("merge on a device refuses values of other shapes and throws what the rows had", "[thrust][merge][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("merge on a device throws for values of other shapes, and earlier errors", "[thrust][merge][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     RowPlan<D> const plan({1, 0}, 2);
     CHECK_THROWS_AS(merge(plan, Tensor<float, D>::zeros({3, 1})), ShapeError);

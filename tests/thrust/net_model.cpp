@@ -60,7 +60,7 @@ Tensor<float> predicted(Model<D> const& model, Parameters const& parameters) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a model file of a device is that of the host, and is loaded by both", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("a model file of a device equals the host's, and both load it", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     File const of_host("rowan_host_"), of_device("rowan_device_");
     Tensor<float> expected;
@@ -88,7 +88,7 @@ TEMPLATE_TEST_CASE("a model file of a device is that of the host, and is loaded 
     load(std::type_identity<D>{}, of_host);
 }
 
-TEMPLATE_TEST_CASE("a net on a device comes from its file", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("a net on a device is loaded from its file", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     File const file("rowan_program_");
     trained<D>([&](Model<D> const& model, Parameters const& parameters) {
@@ -100,7 +100,7 @@ TEMPLATE_TEST_CASE("a net on a device comes from its file", "[thrust][net]", ROW
     });
 }
 
-TEMPLATE_TEST_CASE("all that training on a device gave is saved, and goes on elsewhere", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("the result of training on a device is saved, and training resumes on another", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     File const file("rowan_parameters_");
     trained<D>([&](Model<D> const& model, Parameters const& parameters) {

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("a lookup within a recurrent step runs on a device", "[thrust
     check_same<TestType>(trained<TestType>(lookup_in_step), trained<Cpu>(lookup_in_step));
 }
 
-TEMPLATE_TEST_CASE("bad ids of a batch on a device are an error of train, and nothing has changed", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("bad ids of a batch on a device throw from train, and change nothing", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     auto const refused = [](auto const& build) {
         rowan::Scope scope;
@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("a loop over an array runs on a device", "[thrust][net]", ROW
     check_same<D>(of(std::type_identity<D>{}), of(std::type_identity<Cpu>{}));
 }
 
-TEMPLATE_TEST_CASE("dropout on a device hides what it hides on the host", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("dropout on a device drops the same elements as on the host", "[thrust][net]", ROWAN_NET_DEVICES) {
     auto const build = []<class E>(std::type_identity<E>) {
         auto const x = layer::data<float, E>("x", {UNK, 3});
         auto const predict = layer::fc(layer::dropout(layer::fc(x, {.output_size = 40})), {.output_size = 2});

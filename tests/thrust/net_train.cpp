@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("a batch that a net on a device refuses leaves its parameters
     CHECK_THROWS_AS(rowan::infer(model.predict, {{"x", device::filled<double>({7, 5}, 1)}}, first), rowan::TypeError);
 }
 
-TEMPLATE_TEST_CASE("a training goes on on another device", "[thrust][net]", ROWAN_NET_DEVICES) {
+TEMPLATE_TEST_CASE("training resumes on another device", "[thrust][net]", ROWAN_NET_DEVICES) {
     using D = TestType;
     auto const half = [&]<class E>(std::type_identity<E> device, Parameters const* resume) {
         rowan::Scope scope;

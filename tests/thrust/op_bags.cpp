@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("bags of ids on a device have the bits of Cpu", "[thrust][op]
     lookups<rowan::bfloat16, std::int64_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("bags of ids on a device give what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("bags of ids on a device have the expected values", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const table{{1, 10}, {2, 20}, {4, 5}};
     auto const ids = to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 1, 2}, Lod{{0, 1, 2}, {0, 2, 3}}));
@@ -69,7 +69,7 @@ TEMPLATE_TEST_CASE("bags of ids on a device give what stands here", "[thrust][op
     CHECK(same_bits(rowan::embedding_bag(D{}, table, to_device<D>(LoDTensor<std::int64_t>(Tensor<std::int64_t>{0, 2}, Lod{{0, 2}})), {Pooling::max}).value(), Tensor<float>{{4, 10}}));
 }
 
-TEMPLATE_TEST_CASE("bags of ids on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("bags of ids on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     using rowan::ShapeError, rowan::ValueError;
     Tensor<float, D> const table{{1, 10}, {2, 20}};

@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("element-wise operators on a device keep NaN, infinity and th
     CHECK(same_bits(rowan::scale(on, 0.5, 1.0), rowan::scale(x, 0.5, 1.0)));
 }
 
-TEMPLATE_TEST_CASE("element-wise operators on a device give what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("element-wise operators on a device have the expected values", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const x{{1, -2}, {3, -4}}, y{{5, 6}, {7, 8}};
     CHECK(same_bits(rowan::add(x, y), Tensor<float>{{6, 4}, {10, 4}}));
@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("element-wise operators on a device give what stands here", "
     CHECK(alias.data() == x.data());
 }
 
-TEMPLATE_TEST_CASE("element-wise operators on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("element-wise operators on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const x{{1, 2}}, y{{1}, {2}};
     using rowan::ShapeError, rowan::ValueError;

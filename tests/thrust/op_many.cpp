@@ -161,7 +161,7 @@ TEMPLATE_TEST_CASE("sums of many tensors and gradients on a device have the bits
     sums<std::int32_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("concat and split on a device move what Cpu moves", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("concat and split on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     pieces<float, TestType>();
     pieces<double, TestType>();
     pieces<rowan::bfloat16, TestType>();
@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("casts on a device give the bits of Cpu", "[thrust][op]", ROW
     CHECK(same_bits(rowan::cast_grad_op::run(D{}, x, Tensor<double, D>{3, 4}), Tensor<float>{3, 4}));
 }
 
-TEMPLATE_TEST_CASE("dropout on a device has the chance of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("dropout on a device drops the same elements as Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
     drops<float, TestType>();
     drops<double, TestType>();
     drops<rowan::bfloat16, TestType>();
@@ -209,13 +209,13 @@ TEMPLATE_TEST_CASE("clipping on a device has the bits of Cpu", "[thrust][op]", R
     clips<rowan::bfloat16, TestType>();
 }
 
-TEMPLATE_TEST_CASE("lookup_table on a device finds what Cpu finds", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("lookup_table on a device equals Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     lookups<float, std::int64_t, TestType>();
     lookups<double, std::int32_t, TestType>();
     lookups<rowan::bfloat16, std::int64_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("operators of many tensors on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("operators of many tensors on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     using rowan::IndexError, rowan::ShapeError, rowan::ValueError;
     D const exec{};

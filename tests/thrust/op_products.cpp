@@ -78,14 +78,14 @@ void cells() {
     }
 }
 
-TEMPLATE_TEST_CASE("products on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("products on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     products<float, TestType>();
     products<double, TestType>();
     products<rowan::bfloat16, TestType>();
     products<std::int32_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("products on a device give what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("products on a device have the expected values", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float, D> const x{{1, 2, 3}, {4, 5, 6}}, y{{1, 0}, {0, 1}, {2, 2}}, b{10, 20};
     CHECK(same_bits(rowan::matmul(x, y), Tensor<float>{{7, 8}, {16, 17}}));
@@ -100,13 +100,13 @@ TEMPLATE_TEST_CASE("a row is repeated on a device", "[thrust][op]", ROWAN_TEST_D
     CHECK(same_bits(rowan::expand_rows_op::run(TestType{}, to_device<TestType>(row), to_device<TestType>(x)), rowan::expand_rows(Cpu{}, row, x)));
 }
 
-TEMPLATE_TEST_CASE("cells of recurrent nets on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("recurrent cells on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     cells<float, TestType>();
     cells<double, TestType>();
     cells<rowan::bfloat16, TestType>();
 }
 
-TEMPLATE_TEST_CASE("products and cells on a device refuse what Cpu refuses", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("products and cells on a device throw like Cpu's", "[thrust][op][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     using rowan::ShapeError;
     Tensor<float, D> const x{{1, 2, 3}}, w{{1, 2}, {3, 4}}, b{1, 2}, flat{1, 2, 3};

@@ -127,13 +127,13 @@ TEMPLATE_TEST_CASE("softmax on a device keeps NaN and infinity as Cpu does", "[t
     }
 }
 
-TEMPLATE_TEST_CASE("losses of labels on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("losses with label indices on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     label_losses<float, std::int64_t, TestType>();
     label_losses<double, std::int32_t, TestType>();
     label_losses<rowan::bfloat16, std::int64_t, TestType>();
 }
 
-TEMPLATE_TEST_CASE("losses of probabilities as labels on a device are those of Cpu", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("losses with probabilities as labels on a device equal Cpu's", "[thrust][op]", ROWAN_TEST_DEVICES) {
     soft_label_losses<float, TestType>();
     soft_label_losses<double, TestType>();
     soft_label_losses<rowan::bfloat16, TestType>();
@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("means of losses of many rows on a device have the order of C
     CHECK(same_bits(rowan::accuracy(to_device<D>(x), to_device<D>(label)), rowan::accuracy(x, label)));
 }
 
-TEMPLATE_TEST_CASE("accuracy on a device gives what stands here", "[thrust][op]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("accuracy on a device has the expected values", "[thrust][op]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     float const nan = std::numeric_limits<float>::quiet_NaN();
     Tensor<float, D> const x{{1, 2, 3}, {3, 3, 1}, {3, 3, 1}, {1, nan, 0}};

@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("optimizers on a device give the bits of Cpu for double and 1
     check_optimizers<TestType, rowan::bfloat16, float>(70, 3, 50);
 }
 
-TEMPLATE_TEST_CASE("adagrad on a device takes a row that is looked up very often", "[thrust][adagrad]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("adagrad on a device supports a row with very many lookups", "[thrust][adagrad]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const g = device::gradient<float>(100'000, 100, 3, 98, 5);
     State<D, float> p({100, 3}, 1), m({100, 3}, 2);

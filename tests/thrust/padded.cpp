@@ -10,7 +10,7 @@ namespace test_padded {
 using device::refused_alike, device::same_bits;
 using rowan::from_padded, rowan::Lod, rowan::LoDTensor, rowan::Tensor, rowan::to_device, rowan::to_padded;
 
-TEMPLATE_TEST_CASE("sequences are padded on a device, and cut out again", "[thrust][padded]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequences are padded on a device, and converted back", "[thrust][padded]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float, D> const x({1, 2, 3}, Lod::from_lengths({{2, 0, 1}}));
     auto const padded = to_padded(x, 9);
@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("sequences are padded on a device, and cut out again", "[thru
     CHECK(same_bits(to_padded(x, 0, to_device(D{}, Tensor<std::int64_t>{3})).value, Tensor<float>{{1, 2, 0}, {0, 0, 0}, {3, 0, 0}}));
 }
 
-TEMPLATE_TEST_CASE("padding on a device is the host's", "[thrust][padded]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("padding on a device equals the host's", "[thrust][padded]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     device::for_batches([]<class T>(T, Lod const& lod, std::size_t width) {
         auto const host = device::some_batch<T>(lod, width, 1);
@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("padding on a device is the host's", "[thrust][padded]", ROWA
     });
 }
 
-TEMPLATE_TEST_CASE("padding on a device refuses what the host refuses", "[thrust][padded][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("padding on a device throws like the host's", "[thrust][padded][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<std::int32_t> const host({1, 2, 3}, Lod::from_lengths({{2, 1}}));
     Tensor<float> const small{{1}, {2}};

@@ -8,7 +8,7 @@ namespace test_reorder {
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::reorder, rowan::reorder_grad, rowan::StepMap, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("rows on a device come into a map's order and back", "[thrust][reorder]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows on a device are moved to the order of a map and back", "[thrust][reorder]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     StepMap<D> const map(Lod::from_lengths({{3, 6, 1}}), 0);
     Tensor<float, D> const x{{1}, {2}, {3}};
@@ -16,7 +16,7 @@ TEMPLATE_TEST_CASE("rows on a device come into a map's order and back", "[thrust
     CHECK(same_bits(reorder_grad(D{}, reorder(x, map), map), to_host(x)));
 }
 
-TEMPLATE_TEST_CASE("rows and sequences on a device are reordered as the host's", "[thrust][reorder]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows and sequences on a device are reordered like the host's", "[thrust][reorder]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     device::for_batches([]<class T>(T, Lod const& lod, std::size_t width) {
         auto const host = device::some_batch<T>(lod, width, 1);

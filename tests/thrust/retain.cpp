@@ -24,7 +24,7 @@ void check_retain() {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a device's rows that are asked for stay, in their order", "[thrust][retain][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("requested rows on a device are kept, in their order", "[thrust][retain][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float, D> const g(9, {4, 1, 4, 7}, {{1, 2}, {3, 4}, {5, 6}, {7, 8}});
     SelectedRows<float> const want(9, {4, 4, 7}, {{1, 2}, {5, 6}, {7, 8}});
@@ -46,7 +46,7 @@ TEMPLATE_TEST_CASE("retain on a device gives the rows of Cpu", "[thrust][retain]
     CHECK(same_bits(retain(to_device(TestType{}, g), rows), retain(g, rows)));
 }
 
-TEMPLATE_TEST_CASE("retain on a device refuses what the host's refuses", "[thrust][retain][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("retain on a device throws like the host's", "[thrust][retain][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float, D> const g(9, {4, 1}, {{1}, {2}});
     CHECK(refusal<IndexError>([&] { retain(g, {4, 9}); }) == "rows[1] = 9 is not in [0, 9)");

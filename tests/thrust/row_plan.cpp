@@ -29,7 +29,7 @@ void check_plan(RowPlan<D> const& plan, RowPlan<> const& want) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a plan on a device is the host's", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a plan on a device equals the host's", "[thrust][row_plan]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     check_plan(RowPlan<D>({4, 1, 4, 0}, 5), RowPlan<>({4, 1, 4, 0}, 5));
     check_plan(RowPlan<D>(D{}, Tensor<std::int32_t, D>{4, 1, 4, 0}, 5), RowPlan<>({4, 1, 4, 0}, 5));
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("the plan of a device's gradient is the host's, also of a mer
     check_plan(RowPlan<D>(SelectedRows<float, D>()), RowPlan<>());
 }
 
-TEMPLATE_TEST_CASE("a plan on a device refuses what the host's refuses", "[thrust][row_plan][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a plan on a device throws like the host's", "[thrust][row_plan][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     CHECK(refusal<rowan::IndexError>([] { RowPlan<D>({0, 5}, 5); }) == "rows[1] = 5 is not in [0, 5)");
     CHECK_THROWS_AS(RowPlan<D>(Tensor<std::int64_t, D>{{0, 1}}, 5), rowan::ShapeError);

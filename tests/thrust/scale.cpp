@@ -23,7 +23,7 @@ void check_scale(F factor) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("every element of a device's gradient is multiplied, rows stay", "[thrust][scale][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("scale on a device multiplies every element and keeps the rows", "[thrust][scale][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float, D> const g(9, {4, 1}, {{1, 2}, {3, 4}});
     CHECK(same_bits(scale(g, 0.5), SelectedRows<float>(9, {4, 1}, {{0.5F, 1}, {1.5F, 2}})));

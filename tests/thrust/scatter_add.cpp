@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("scatter_add on a device adds rows to a table", "[thrust][sca
     CHECK(same_bits(counts, Tensor<std::uint8_t>{3, 0}));
 }
 
-TEMPLATE_TEST_CASE("scatter_add on a device gives Cpu's bits where no row is named twice", "[thrust][scatter_add]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("scatter_add on a device has Cpu's bits if rows are unique", "[thrust][scatter_add]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const g = merge(device::gradient<float>(5000, 4000, 7, 0, 5));
     auto want = device::filled<float>({4000, 7}, 6);
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("scatter_add on a device sums duplicates in the order of merg
     check_scatter_add<TestType, rowan::bfloat16, float>();
 }
 
-TEMPLATE_TEST_CASE("scatter_add on a device takes a row that is named very often", "[thrust][scatter_add]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("scatter_add on a device supports a row with very many lookups", "[thrust][scatter_add]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const g = device::gradient<double>(100'000, 50, 2, 99, 7);
     auto want = device::filled<double>({50, 2}, 6);
@@ -76,7 +76,7 @@ TEMPLATE_TEST_CASE("scatter_add on a device takes a row that is named very often
     CHECK(same_bits(got, want));
 }
 
-TEMPLATE_TEST_CASE("scatter_add on a device leaves the table alone when it is refused", "[thrust][scatter_add][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("scatter_add on a device changes nothing if it throws", "[thrust][scatter_add][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<float> const before{{1, 2}, {3, 4}};
     auto t = to_device(D{}, before);

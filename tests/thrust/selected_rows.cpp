@@ -10,7 +10,7 @@ namespace test_selected_rows {
 using device::late_refusal, device::refusal, device::Rows, device::same_bits, device::Shape;
 using rowan::IndexError, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("device rows are what they are on the host", "[thrust][selected_rows]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("SelectedRows on a device have the members of the host's", "[thrust][selected_rows]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float> const host(9, {4, 1, 4}, {{1, 2}, {3, 4}, {5, 6}});
     SelectedRows<float, D> const g(9, {4, 1, 4}, {{1, 2}, {3, 4}, {5, 6}});
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("copies of device rows are deep, shares see the same value", 
     CHECK(same_bits(share, to_host(g)));
 }
 
-TEMPLATE_TEST_CASE("device rows outside the table are refused, those of the host at once", "[thrust][selected_rows][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows outside the table throw on a device, rows of the host at once", "[thrust][selected_rows][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     using G = SelectedRows<float, D>;
     Tensor<float, D> const value{{1}, {2}};

@@ -10,7 +10,7 @@ namespace test_sequence_concat {
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::sequence_concat, rowan::sequence_concat_grad, rowan::Tensor, rowan::to_device;
 
-TEMPLATE_TEST_CASE("sequences are joined on a device, and cut again", "[thrust][sequence_concat]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequences are concatenated on a device, and divided again", "[thrust][sequence_concat]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float, D> const a({{1}, {2}, {3}}, Lod::from_lengths({{2, 0, 1}})), b({{4}, {5}, {6}}, Lod::from_lengths({{1, 2, 0}}));
     CHECK(same_bits(sequence_concat(a, b), LoDTensor<float>({{1}, {2}, {4}, {5}, {6}, {3}}, Lod::from_lengths({{3, 2, 1}}))));
@@ -29,7 +29,7 @@ TEMPLATE_TEST_CASE("sequences are joined on a device, and cut again", "[thrust][
     });
 }
 
-TEMPLATE_TEST_CASE("sequence_concat on a device refuses what it refuses on the host", "[thrust][sequence_concat][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequence_concat on a device throws like the host's", "[thrust][sequence_concat][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const a({{1}, {2}}, Lod::from_lengths({{2, 0}})), b({{1}}, Lod::from_lengths({{1}})), wide({{1, 2}}, Lod::from_lengths({{0, 1}}));
     auto const join = [](auto const& x, auto const& y) { return [x, y] { sequence_concat(x, y); }; };

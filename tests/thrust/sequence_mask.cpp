@@ -20,7 +20,7 @@ TEMPLATE_TEST_CASE("places are marked on a device", "[thrust][sequence_mask]", R
     CHECK(same_bits(sequence_mask(on_device, 0), sequence_mask(lengths, 0)));
 }
 
-TEMPLATE_TEST_CASE("negative lengths are refused on a device, where nobody waits by the next synchronize", "[thrust][sequence_mask][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("negative lengths throw on a device, at the latest when synchronized", "[thrust][sequence_mask][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Tensor<std::int64_t> const bad{2, -1, 3};
     CHECK(refused_alike([&] { sequence_mask(bad); }, [&] { sequence_mask(to_device(D{}, bad)); }));

@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("the first NaN and the first of equal extremes count on a dev
     }
 }
 
-TEMPLATE_TEST_CASE("sequence_pool on a device refuses what it refuses on the host", "[thrust][sequence_pool][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequence_pool on a device throws like the host's", "[thrust][sequence_pool][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const host({{1}, {2}}, Lod{{0, 2}}), flat(Tensor<float>{{1}});
     LoDTensor<std::int32_t> const whole({{1}, {2}}, Lod{{0, 2}});

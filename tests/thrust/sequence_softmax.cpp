@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("equal rows of a sequence weigh the same on a device", "[thru
     CHECK(same_bits(sequence_softmax_grad(out, {{1}, {3}}).value(), Tensor<float>{{-0.5}, {0.5}}));
 }
 
-TEMPLATE_TEST_CASE("sequence_softmax on a device gives what it gives on the host", "[thrust][sequence_softmax]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequence_softmax on a device equals the host's", "[thrust][sequence_softmax]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     device::for_batches([]<class T>(T, Lod const& lod, std::size_t width) {
         auto const host = device::some_batch<T>(lod, width, 1);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("sequence_softmax on a device gives what it gives on the host
     });
 }
 
-TEMPLATE_TEST_CASE("a NaN takes its column of the sequence on a device too", "[thrust][sequence_softmax]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a NaN affects its column of the sequence on a device, too", "[thrust][sequence_softmax]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
     LoDTensor<float, D> const x({{1, 2}, {nan, 4}, {inf, 6}, {1, -inf}, {1, 6}}, Lod{{0, 2, 3, 5}});
@@ -60,7 +60,7 @@ TEMPLATE_TEST_CASE("a NaN takes its column of the sequence on a device too", "[t
     CHECK((got.data()[7] == 0 && got.data()[9] == 1));
 }
 
-TEMPLATE_TEST_CASE("sequence_softmax on a device refuses what it refuses on the host", "[thrust][sequence_softmax][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("sequence_softmax on a device throws like the host's", "[thrust][sequence_softmax][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const flat(Tensor<float>{{1}}), host({{1}}, Lod{{0, 1}});
     CHECK(refused_alike([&] { sequence_softmax(flat); }, [&] { sequence_softmax(to_device(D{}, flat)); }));

@@ -9,7 +9,7 @@ namespace test_shrink {
 using device::refused_alike, device::same_bits;
 using rowan::Lod, rowan::LoDTensor, rowan::shrink, rowan::shrink_grad, rowan::StepMap, rowan::Tensor, rowan::to_device, rowan::to_host;
 
-TEMPLATE_TEST_CASE("the rows of longer sequences stay on a device, without a copy where they are sorted", "[thrust][shrink]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("shrink on a device keeps rows of longer sequences, without a copy if they are sorted", "[thrust][shrink]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     StepMap<D> const map(Lod::from_lengths({{3, 6, 1}}), 0);
     Tensor<float, D> const x{{1}, {2}, {3}};
@@ -21,7 +21,7 @@ TEMPLATE_TEST_CASE("the rows of longer sequences stay on a device, without a cop
     CHECK(same_bits(shrink(D{}, x, input_order, 1), Tensor<float>{{1}, {3}}));
 }
 
-TEMPLATE_TEST_CASE("shrink on a device keeps what it keeps on the host", "[thrust][shrink]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("shrink on a device equals the host's", "[thrust][shrink]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     device::for_batches([]<class T>(T, Lod const& lod, std::size_t width) {
         for (bool const sorted : {true, false}) {
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("shrink on a device keeps what it keeps on the host", "[thrus
     });
 }
 
-TEMPLATE_TEST_CASE("shrink on a device refuses what it refuses on the host", "[thrust][shrink][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("shrink on a device throws like the host's", "[thrust][shrink][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     Lod const lod = Lod::from_lengths({{3, 6, 1}});
     StepMap<D> const map(lod, 0);

@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("squared_norm on a device gives the bits of Cpu", "[thrust][s
     CHECK(squared_norm(to_device(TestType{}, tall)) == squared_norm(tall));
 }
 
-TEMPLATE_TEST_CASE("squared_norm on a device refuses values of other shapes and throws what the rows had", "[thrust][squared_norm][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("squared_norm on a device throws for values of other shapes, and earlier errors", "[thrust][squared_norm][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     CHECK_THROWS_AS(squared_norm(Tensor<float, D>::full({}, 1)), ShapeError);
     CHECK_THROWS_AS(squared_norm(RowPlan<D>({1}, 2), Tensor<float, D>::zeros({2, 1})), ShapeError);

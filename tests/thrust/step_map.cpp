@@ -33,7 +33,7 @@ bool same_map(StepMap<D> const& map, StepMap<> const& host) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a map on a device is the host's", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a map on a device equals the host's", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     StepMap<D> const map(Lod::from_lengths({{3, 6, 1}}), 0);
     CHECK(same_bits(map.order(), Tensor<std::int32_t>{1, 0, 2}));
@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("a map on a device is the host's", "[thrust][step_map]", ROWA
     }
 }
 
-TEMPLATE_TEST_CASE("a map on a device takes an order of the caller's, from anywhere", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a map on a device accepts the caller's order, from either memory", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const lod = Lod::from_lengths({{3, 6, 1}});
     StepMap<> const host(lod, 0, {2, 0, 1});
@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("a map on a device takes an order of the caller's, from anywh
     CHECK(same_map(StepMap<D>(D{}, lod, 0, to_device(D{}, Tensor<std::int64_t>{1, 0, 2})), StepMap<>(lod, 0)));
 }
 
-TEMPLATE_TEST_CASE("a map on a device refuses what the host's does", "[thrust][step_map][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("a map on a device throws like the host's", "[thrust][step_map][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const lod = Lod::from_lengths({{3, 6, 1}});
     auto const alike = [&](std::size_t level, std::vector<std::int64_t> const& order) {
@@ -70,7 +70,7 @@ TEMPLATE_TEST_CASE("a map on a device refuses what the host's does", "[thrust][s
     CHECK(alike(0, {0, 1, 1}));
 }
 
-TEMPLATE_TEST_CASE("copies of a map on a device are maps of their own", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("copies of a map on a device are independent", "[thrust][step_map]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const lod = Lod::from_lengths({{3, 6, 1}});
     StepMap<> const host(lod, 0);

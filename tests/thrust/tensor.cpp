@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("device tensors have the shapes and elements of the host's", 
     CHECK(to_host(Tensor<float, D>::from_shape({3, 0, 2})).shape() == device::Shape{3, 0, 2});
 }
 
-TEMPLATE_TEST_CASE("copies of device tensors are deep, shares and slices alias, = takes new contents", "[thrust][tensor]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("copies of device tensors are deep, shares and slices alias, = assigns new contents", "[thrust][tensor]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto t = to_device(D{}, Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
     Tensor<float, D> const copy = t;

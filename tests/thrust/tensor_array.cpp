@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("slots on a device are written, shared, copied and read", "[t
     CHECK(same_bits(array.concat(), Tensor<float>{{1, 2}}));
 }
 
-TEMPLATE_TEST_CASE("an array goes to a device and back, written slots and others", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("an array is copied to a device and back, with written and unwritten slots", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     TensorArray<double> host;
     host.write(3, Tensor<double>{{1, 2}});
@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("an array goes to a device and back, written slots and others
     }
 }
 
-TEMPLATE_TEST_CASE("sums in slots on a device", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("accumulate adds to slots on a device", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     TensorArray<rowan::bfloat16, D> array;
     TensorArray<rowan::bfloat16> host;
@@ -83,7 +83,7 @@ TEMPLATE_TEST_CASE("sums in slots on a device", "[thrust][tensor_array]", ROWAN_
     CHECK_THROWS_AS(array.accumulate(1, Tensor<rowan::bfloat16, D>::zeros({6, 3})), rowan::ShapeError);
 }
 
-TEMPLATE_TEST_CASE("slots on a device are stacked and a tensor is cut, along every dim", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("stack and unstack on a device, along every dim", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     CHECK(same_bits(TensorArray<float, D>::unstack(Tensor<float, D>{{1, 2, 3}, {4, 5, 6}}, 1).read(1).value(), Tensor<float>{2, 5}));
     auto const check = []<class T>(T) {
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("slots on a device are stacked and a tensor is cut, along eve
     CHECK(to_host(TensorArray<float, D>().stack()).size() == 0);
 }
 
-TEMPLATE_TEST_CASE("slots on a device are joined, and rows cut into slots", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("concat and split on a device", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const array = array_of_three<D>();
     Tensor<float> const all{{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}};
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("slots on a device are joined, and rows cut into slots", "[th
     CHECK(TensorArray<float, D>().concat().size() == 0);
 }
 
-TEMPLATE_TEST_CASE("some slots on a device, and the sums that are the adjoint", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("gather and gather_grad of slots on a device", "[thrust][tensor_array]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto const check = []<class T>(T) {
         for (std::size_t const n : {0U, 1U, 63U, 64U, 65U, 4097U}) {
@@ -146,7 +146,7 @@ TEMPLATE_TEST_CASE("parts of a tensor are written to slots on a device", "[thrus
     CHECK((array.size() == 4 && !array.written(1)));
 }
 
-TEMPLATE_TEST_CASE("arrays on a device refuse what the host's refuse", "[thrust][tensor_array][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("arrays on a device throw like the host's", "[thrust][tensor_array][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     auto array = array_of_three<D>();
     auto host = to_host(array);

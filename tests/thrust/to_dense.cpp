@@ -9,7 +9,7 @@ namespace test_to_dense {
 using device::refusal, device::same_bits;
 using rowan::merge, rowan::SelectedRows, rowan::Tensor, rowan::to_dense, rowan::to_device;
 
-TEMPLATE_TEST_CASE("a device's rows stand for a tensor of zeros and sums", "[thrust][to_dense][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("to_dense on a device gives zeros and sums of rows", "[thrust][to_dense][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     CHECK(same_bits(to_dense(SelectedRows<float, D>(4, {2, 0, 2}, {{1, 2}, {3, 4}, {5, 6}})), Tensor<float>{{3, 4}, {0, 0}, {6, 8}, {0, 0}}));
     CHECK(same_bits(to_dense(D{}, SelectedRows<float, D>(2, {}, Tensor<float, D>::from_shape({0, 1}))), Tensor<float>{{0}, {0}}));
@@ -26,7 +26,7 @@ TEMPLATE_TEST_CASE("to_dense on a device gives the bits of Cpu for merged rows",
     }
 }
 
-TEMPLATE_TEST_CASE("to_dense on a device refuses what has no shape", "[thrust][to_dense][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("to_dense on a device throws if the shape is invalid", "[thrust][to_dense][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     SelectedRows<float, D> g(std::int64_t{1} << 61, {1}, {{1, 2}});
     CHECK_THROWS_AS(to_dense(g), rowan::ShapeError);

@@ -10,7 +10,7 @@ namespace test_touched_rows {
 using device::Rows, device::same_bits;
 using rowan::SelectedRows, rowan::Tensor, rowan::TouchedRows;
 
-TEMPLATE_TEST_CASE("rows of a device's gradients are touched, and their new values are the table's", "[thrust][touched_rows][golden]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("rows of device gradients are touched, and their values are the table's", "[thrust][touched_rows][golden]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     TouchedRows touched(3);
     touched.add(SelectedRows<float, D>(3, {2, 0, 2}, {{1}, {2}, {3}}).rows());

@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("steps of single rows written one by one pack on a device", "
     CHECK(same_bits(states.pack(0, map), host_states.pack(0, StepMap<>(lod, 0))));
 }
 
-TEMPLATE_TEST_CASE("devices refuse to cut and to pack what the host refuses", "[thrust][unpack][pack][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("unpack and pack on a device throw like the host's", "[thrust][unpack][pack][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     LoDTensor<float> const host({{0}, {1}, {2}}, Lod::from_lengths({{1, 2}}));
     auto const x = to_device(D{}, host);

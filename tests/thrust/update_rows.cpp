@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("a rule of a user's runs on a device, with states of other wi
     }
 }
 
-TEMPLATE_TEST_CASE("a dense gradient on a device may be what is written", "[thrust][update_rows]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("on a device, a dense gradient can be the tensor that is updated", "[thrust][update_rows]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     State<D, float> p({70, 3}, 1), m({70, 3}, 2);
     rowan::adagrad(p.host, m.host, p.host);
@@ -59,7 +59,7 @@ TEMPLATE_TEST_CASE("a dense gradient on a device may be what is written", "[thru
     CHECK((p.same() && m.same()));
 }
 
-TEMPLATE_TEST_CASE("an optimizer on a device changes nothing when it is refused", "[thrust][optimizers][bad_input]", ROWAN_TEST_DEVICES) {
+TEMPLATE_TEST_CASE("an optimizer on a device changes nothing if it throws", "[thrust][optimizers][bad_input]", ROWAN_TEST_DEVICES) {
     using D = TestType;
     State<D, float> p({3, 2}, 1), m({3, 2}, 2);
     SelectedRows<float, D> const g(3, {2, 0}, {{1, 2}, {3, 4}});
