@@ -1,4 +1,4 @@
-// Duplicates: a word that occurs twice in a batch has two rows in the gradient. merge() sums them, always in the same order.
+// A word that occurs twice in a batch has two rows in the gradient. merge() sums such rows, always in the same order.
 //
 //     rows [5 0 5]     value [1 2]     merge ->     rows [0 5]     value [3 4]
 //                            [3 4]                                       [6 8]
@@ -21,12 +21,12 @@ int main() {
     print("as it came", g);
     print("merged", rowan::merge(g));
 
-    // The sort behind it can be kept, for several values and several optimizers.
+    // A RowPlan keeps the sort of a merge for several values and optimizers.
     rowan::RowPlan plan(g);
     std::cout << "plan: " << plan.size() << " lookups of " << plan.rows().size() << " rows\n";
     print("twice the value", rowan::merge(plan, rowan::scale(g, 2).value()));
 
-    // What is not linear needs the sum first: norms and AdaGrad see 6 and 8, not 1, 2, 5 and 6.
+    // Nonlinear functions need the sum first: norms and AdaGrad read 6 and 8, not 1, 2, 5 and 6.
     std::cout << "squared norm " << rowan::squared_norm(g) << '\n';
     auto param = rowan::Tensor<float>::zeros({8, 2});
     auto moment = rowan::Tensor<float>::zeros({8, 2});

@@ -1,5 +1,5 @@
-// An element type of one's own: 16-bit fixed point, eight bits after the point. One specialisation tells rowan all it needs;
-// sums are formed in float and rounded once, when a row is stored.
+// A custom element type: 16-bit fixed point with eight bits after the point. It only needs a specialization of
+// rowan::dtype. Sums are computed in float and rounded once, when a row is stored.
 //
 //     units   384  -384          table   1.5   -1.5     rows [1 1]     value [1 2]     summed   1: [3 4]
 //              64 25600                  0.25 100                            [2 2]

@@ -1,4 +1,4 @@
-// A recurrent loop over three sentences of different lengths, without padding: longest first, so that the batch only gets narrower.
+// A recurrent loop over three sentences of different lengths, without padding: longest first, so steps only shrink.
 //
 //     input     [1 2 3] [10] [4 5]      steps   0: 1 4 10      output of a row: half the one before it, plus the row
 //     order     0 2 1                           1: 2 5

@@ -1,5 +1,5 @@
-// The plain network of the operator page: a fully connected layer, trained, asked.
-//     x [n, 3]  --fc-->  tanh  --fc-->  predict [n, 1]      cost = mean of (predict - y)²,   y = the product of two columns of x
+// The plain network of the operator page, trained and run.
+//     x [n, 3]  --fc-->  tanh  --fc-->  predict [n, 1]    cost = mean of (predict - y)²,  y = product of 2 columns of x
 #include <rowan/layer.hpp>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// An operator of one's own, with its gradient, in a net: softplus(x) = log(1 + exp(x)), whose slope is sigmoid(x).
+// A custom operator with its gradient, in a net: softplus(x) = log(1 + exp(x)), whose derivative is sigmoid(x).
 //
-//     x  -2     -1     0     1     2           x --fc (w, b)--> softplus --> predict        cost = mean of (predict - y)²
+//     x  -2     -1     0     1     2           x --fc (w, b)--> softplus --> predict      cost = mean of (predict - y)²
 //     y   0.00   0.02  0.31  2.13  5.01        y = softplus(3 x - 1): it finds w = 3 and b = -1
 #include <rowan/rowan.hpp>
 
@@ -13,8 +13,8 @@ namespace slot = rowan::slot;
 
 struct softplus_grad_op {
     static constexpr std::string_view name = "softplus_grad";
-    using inputs = rowan::slots<slot::x, rowan::grad_of<slot::out>>;  // what run takes
-    using outputs = rowan::slots<rowan::grad_of<slot::x>>;            // what it gives
+    using inputs = rowan::slots<slot::x, rowan::grad_of<slot::out>>;  // the inputs of run
+    using outputs = rowan::slots<rowan::grad_of<slot::x>>;            // its results
     using grad = rowan::no_grad;
     static constexpr VarSpec infer(VarSpec const& x, VarSpec const&) { return x; }
     template <class T, class D>
@@ -43,7 +43,7 @@ int main() {
     auto predict = layer::apply<softplus_op>({}, layer::fc(layer::data("x", {rowan::UNK, 1}), {.output_size = 1}));
     auto cost = layer::mse(predict, layer::data("y", {rowan::UNK, 1}));
 
-    Tensor<float> x{{-2}, {-1}, {0}, {1}, {2}}, y = xt::log(1.0f + xt::exp(3.0f * x - 1.0f));  // to be found: 3 and -1
+    Tensor<float> x{{-2}, {-1}, {0}, {1}, {2}}, y = xt::log(1.0f + xt::exp(3.0f * x - 1.0f));  // training finds 3 and -1
     std::vector<rowan::Feeds> batch{{{"x", x}, {"y", y}}};
     auto parameters = rowan::train(cost, [&](std::int64_t) { return batch; },
                                    {.optimizer = layer::Adam{.learning_rate = 0.05}, .epochs = 2000});

@@ -1,5 +1,5 @@
-// A net of an element type of one's own: a posit of 8 bits, whose numbers are dense around 1 (1/16 apart) and reach from 1/4096 to 4096.
-// Sums are formed in float; parameters and gradients (the table's is a SelectedRows<posit8>) take a quarter of its memory. What it learns:
+// A net of a custom element type: a posit of 8 bits, with numbers from 1/4096 to 4096, dense around 1 (1/16 apart).
+// Sums are computed in float; parameters and gradients need a quarter of float's memory. The net learns:
 //     film good   1    film bad   -1    film not good   -1    film not bad   1        asked: book not bad ?
 //     book good   1    book bad   -1    book not good   -1                                   play not bad ?
 //     play good   1    play bad   -1    play not good   -1

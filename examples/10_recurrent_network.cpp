@@ -1,4 +1,4 @@
-// The recurrent networks of the design documents: a step is an expression of a memory and the step's input, which is nullptr.
+// The recurrent networks of the design documents: a step is an expression of a memory and the step's input, nullptr.
 //     movements of four accounts      the first net: the balance after each      the second: what is there at the end
 //       +3 -1 +2                        3  2  4                                     4
 //       -2                             -2                                          -2

@@ -1,7 +1,7 @@
-// A model in a file is whole. Another program runs it without having built its net, and says itself which operators a file may name.
+// A model file is complete: another program runs it without the code of the net. That program lists allowed operators.
 //
-//     x  0 0   0 1   1 0   1 1         x [n, 2] --fc--> tanh --fc--> sigmoid [n, 1]     saved as   program   five operators
-//     y   0     1     1     0                                                                      variables w, b of each fc
+//     x  0 0   0 1   1 0   1 1     x [n, 2] --fc--> tanh --fc--> sigmoid [n, 1]    saved as   program   five operators
+//     y   0     1     1     0                                                                 variables w, b of each fc
 #include <rowan/io/model.hpp>
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/elementwise.hpp>
@@ -33,7 +33,7 @@ int main() {
     char const* const path = "xor.rowan";
     train_and_save(path);
 
-    std::cout << *rowan::CheckpointFile(path).program() << '\n';  // what the file says of itself
+    std::cout << *rowan::CheckpointFile(path).program() << '\n';  // the file's description
 
     using ops = rowan::registry<rowan::fc_op, rowan::tanh_op, rowan::sigmoid_op>;
     auto const model = rowan::load_model<ops>(path);

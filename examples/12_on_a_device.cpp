@@ -1,6 +1,6 @@
-// The same program on the processor and on a device: what it names is the device, and one type is another. The device here is Thrust's
-// OpenMP system, in the memory of the host. In a file that nvcc compiles `learn<rowan::Cuda>()`, after rowan/thrust/cuda.hpp and
-// rowan/thrust/cublas.hpp, runs on a GPU.
+// The same program on host and device: only the device type differs. The device here is Thrust's OpenMP system, in the
+// memory of the host. In a file that nvcc compiles, with rowan/thrust/cuda.hpp and rowan/thrust/cublas.hpp,
+// `learn<rowan::Cuda>()` runs on a GPU.
 //
 //     x  0 0   0 1   1 0   1 1     in the memory of the host  --train-->  parameters in the memory of the device
 //     y   0     1     1     0                                 --infer-->  answers there, to_host(answers) here
@@ -17,7 +17,7 @@
 namespace layer = rowan::layer;
 using rowan::Feeds, rowan::Tensor, rowan::UNK;
 
-// Which of two switches is on, but not both: a batch is read in the memory of the host, wherever the net runs.
+// XOR of two switches. A batch is in the memory of the host, on whichever device the net runs.
 std::vector<Feeds> batches(std::int64_t) {
     return {{{"x", Tensor<float>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}}, {"y", Tensor<float>{{0}, {1}, {1}, {0}}}}};
 }

@@ -1,5 +1,5 @@
-// A text classifier: an embedding with a row-sparse gradient, a GRU over sentences of different lengths, training, a model in a file.
-//     "not very good" -> 1 2 4      words [n], 1 level --embedding--> [n, 8] --GRU--> last states [b, 16] --fc--> logits [b, 2]
+// A text classifier: an embedding with a row-sparse gradient, a GRU over sentences of different lengths, a model file.
+//     "not very good" -> 1 2 4   words [n], 1 level --embedding--> [n, 8] --GRU--> states [b, 16] --fc--> logits [b, 2]
 //     "good"          -> 4
 #include <rowan/io.hpp>
 #include <rowan/rowan.hpp>

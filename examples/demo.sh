@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# examples/demo.sh [ARGUMENT...]: installs what is missing from Debian's packages, builds the gloss classifier and runs it.
+# examples/demo.sh [ARGUMENT...]: installs missing Debian packages, builds the gloss classifier and runs it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$root/tests/packages.sh"

@@ -1,11 +1,11 @@
-// Which of WordNet's 45 files (noun.animal, verb.motion, …) does a definition come from?
-//   --model bag   its words -> rows of a table -> their mean -> fully connected layer -> softmax     (below, from rowan's algorithms)
-//   --model gru   its words -> rows of a table -> GRU -> fully connected layer -> softmax             (gloss/gru.hpp, in layers)
-// A batch of 64 definitions touches some 500 of the table's 53 080 rows. So does the gradient, which is a SelectedRows,
-// and so does the optimizer. Text: WordNet's glosses, or a file's lines of label<TAB>text.
+// Predicts from which of WordNet's 45 files (noun.animal, verb.motion, …) a definition comes.
+//   --model bag   words -> rows of a table -> mean -> fully connected layer -> softmax   (below, in rowan's algorithms)
+//   --model gru   words -> rows of a table -> GRU -> fully connected layer -> softmax    (gloss/gru.hpp, in layers)
+// A batch of 64 definitions reads about 500 of the table's 53 080 rows. The gradient is a SelectedRows with these rows,
+// and the optimizer updates only them. The text is WordNet's glosses, or a file with lines of label<TAB>text.
 
 #ifdef __CUDACC__
-#include "gloss/device_layers.hpp"  // before what is to find it
+#include "gloss/device_layers.hpp"  // before the headers that use it
 
 #include <rowan/thrust/cublas.hpp>
 #endif
@@ -59,7 +59,7 @@ struct Options {
     std::vector<std::string> definitions;
 };
 
-/// Random numbers that are the same with every standard library, which the distributions of <random> are not.
+/// Random numbers that are the same with every standard library, unlike the distributions of <random>.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : bits_(seed) {}
@@ -112,7 +112,7 @@ public:
 
     decltype(auto) table() const { return gloss::on_host(table_); }
 
-    /// A number that changes with any bit of any parameter.
+    /// A hash of all bits of the parameters.
     std::uint64_t checksum() const {
         std::uint64_t hash = 14695981039346656037u;
         for (auto const* t : {&table_, &weight_, &bias_}) {
@@ -137,13 +137,13 @@ private:
     Floats bias_m1_ = gloss::zeros_like(device_, bias_);
     Floats bias_m2_ = gloss::zeros_like(device_, bias_);
     std::int64_t step_ = 0;
-    Floats words_, mean_, scores_;  // of the present batch, as are their gradients
+    Floats words_, mean_, scores_;  // of the current batch, like their gradients
     Floats grad_words_, grad_mean_, grad_weight_, grad_bias_;
 };
 
 constexpr std::size_t batch_size = 64;
 
-/// The share of sentences whose class gets the highest score.
+/// The fraction of sentences whose class has the highest score.
 template <class Model>
 double accuracy(Model& model, Sentences const& test) {
     std::size_t right = 0;
@@ -175,7 +175,7 @@ std::vector<std::uint32_t> new_order(std::size_t sentences, Random& random) {
     return order;
 }
 
-/// Goes through the training part once, in a new order.
+/// Trains one epoch, in a new order.
 template <class Model>
 void run_epoch(Model& model, Corpus const& corpus, int epoch, Random& random) {
     auto const order = new_order(corpus.train.size(), random);
@@ -196,8 +196,8 @@ void run_epoch(Model& model, Corpus const& corpus, int epoch, Random& random) {
     std::fflush(stdout);
 }
 
-/// For some frequent words, prints those whose rows point in the most similar direction (by cosine). They are the words
-/// with the longest rows, which tell most about a class.
+/// For the frequent words with the longest rows, which say most about a class, prints the words with the most similar
+/// rows (by cosine).
 template <class Model>
 void print_neighbours(Model const& model, Corpus const& corpus) {
     std::size_t const known = std::min<std::size_t>(corpus.words.size(), 5000);  // rarer words have learned little
@@ -292,7 +292,7 @@ void write_text(std::string const& file, std::string const& text) {
     if (!out.flush()) throw BadInput(file + " cannot be written");
 }
 
-/// Files that cannot be used are bad input.
+/// Calls f and converts its errors of rowan to BadInput.
 template <class F>
 void of_file(F const& f) {
     try {
@@ -341,7 +341,7 @@ void run(Options const& options) {
 #endif
 }
 
-/// Takes whole numbers from `low` to `high` and nothing else.
+/// Accepts only whole numbers from `low` to `high`.
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
     auto const range = "from " + std::to_string(low) + " to " + std::to_string(high);
     return {[=](std::string const& text) {

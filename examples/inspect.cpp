@@ -1,4 +1,4 @@
-// What is in a file that rowan, Paddle or NumPy wrote: kind, element type, shape, levels of sequences, rows, and a few values.
+// Prints the contents of files of rowan, Paddle or NumPy: kind, element type, shape, levels, rows and a few values.
 //
 //     $ inspect model.rowan words.npy __params__
 //     model.rowan: rowan checkpoint, 1 variable
@@ -33,8 +33,8 @@ namespace {
 
 using rowan::Tensor;
 
-std::size_t most = 8;  // values and rows that are printed
-bool programs = false;  // whether programs are printed
+std::size_t most = 8;  // number of values and rows to print
+bool programs = false;  // whether to print programs
 
 template <class T>
 void print_some(std::span<T const> list) {
@@ -49,7 +49,7 @@ void print_values(Tensor<T> const& tensor) {
     std::cout << '\n';
 }
 
-/// Calls `show` with the element type that is right, which is that for which it throws no TypeError.
+/// Calls `show` with each element type until one throws no TypeError.
 template <class Show>
 void with_type(Show const& show) {
     auto const is = [&]<class T>(T) {

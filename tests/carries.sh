@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/carries.sh FOLDER COMPILER [ARGUMENT...]: the programs of tests/carries, compiled into FOLDER, have no static constructor: nothing of
-# rowan's runs before main.
+# tests/carries.sh FOLDER COMPILER [ARGUMENT...]: the programs of tests/carries, compiled into FOLDER, have no static
+# constructor: no code of rowan runs before main.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 folder=$1

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tests/cases.py BUILD --rooms ROOM... --words [WORD...] --jobs N --log FILE --again TEXT: builds what the chosen tests of a build folder
-need, and runs them.
+"""tests/cases.py BUILD --rooms ROOM... --words [WORD...] --jobs N --log FILE --again TEXT: builds the files that the chosen tests of a
+build folder need, and runs the tests.
 
-A test is what ctest lists by the name `room: test`. One process runs many of Catch2's cases; ctest starts a process for each. A word chooses
-the tests whose name contains it, and Catch2's cases that have it as a tag or stand in a file of that name. run.sh reads the lines of FILE."""
+A test is what ctest lists by the name `room: test`. One process runs many of Catch2's cases; ctest starts a process for each. A word selects
+the tests whose name contains it, and Catch2 cases with this tag or file name. run.sh reads the lines of FILE."""
 import argparse
 import collections
 import json
@@ -44,7 +44,7 @@ class Test:
 
 
 def names(program, pattern):
-    """The cases that Catch2 finds: version 2 has one option for that, version 3 another."""
+    """The cases that Catch2 lists, by the option of version 2 or that of version 3."""
     for dialect in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
         said = subprocess.run([program, "-#", *dialect, pattern], capture_output=True, text=True)
         if "nrecognised token" not in said.stdout + said.stderr:
@@ -53,7 +53,7 @@ def names(program, pattern):
 
 
 def chosen(tests, words):
-    """Those with all words, or, of the cases of a program, those that Catch2 finds by a tag or a file."""
+    """The tests whose name has all words, and the Catch2 cases with the words as a tag or file name."""
     for word in words:
         found = {}
         left = []
@@ -150,7 +150,7 @@ class Runner:
                 self.skipped.append((None, line))
 
     def many(self, tests):
-        """Cases of one program. One that ends the program is reported, and the others are run by another process."""
+        """Runs cases of one program. If a case ends the program, a new process runs the others."""
         left = {test.rest: test for test in tests}
         while left:
             first = next(iter(left.values()))
@@ -226,7 +226,7 @@ class Runner:
 
 
 class Targets:
-    """What tests need of a build folder."""
+    """The parts of a build folder that tests need."""
     def __init__(self, folder):
         self.folder, self.root = folder, folder + "/"
         said = subprocess.run(["ninja", "-C", folder, "-t", "targets", "all"], capture_output=True, text=True).stdout
@@ -237,7 +237,7 @@ class Targets:
         return {*test.needs, *(file for file in files if file in self.known)}
 
     def build(self, tests, jobs):
-        """Builds what the tests need. The targets that do not build."""
+        """Builds the targets that the tests need. Returns those that fail."""
         needed = sorted(set().union(*(self.of(test) for test in tests)))
         if not needed:
             return set()

@@ -1,11 +1,11 @@
-// tests/catch.hpp: Catch2, version 3 or 2, by one set of names, taught to compare tensors.
+// tests/catch.hpp: one set of names for Catch2 2 and 3, and comparisons of tensors.
 #pragma once
 
 #include <rowan/fwd.hpp>
 
 #include <type_traits>
 
-// Below is the first step of CHECK(tensor == other). xtensor's `<=`, which takes anything, would else be chosen, or none of many.
+// The first step of CHECK(tensor == other). Otherwise overload resolution would choose xtensor's generic `<=` or fail.
 #if __has_include(<catch2/catch_all.hpp>)
 
 #include <catch2/catch_all.hpp>

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/compile_time.sh REPORT --compiled=DEFINITIONS COMPILER [FLAG...]: the compile time of headers and examples, as a multiple of that of
-# xtensor's xarray.hpp at the same optimisation: user and system time, the median of ROWAN_ROUNDS rounds in turns (default 1). DEFINITIONS are
-# those of rowan::compiled; without any, that way is left out. A ratio above the target is reported, one above the ceiling fails. The ceiling is
-# 1.15 times the target where that was reached once, else 1.15 times the best ratio.
+# tests/compile_time.sh REPORT --compiled=DEFINITIONS COMPILER [FLAG...]: the compile time of headers and examples,
+# divided by that of xtensor's xarray.hpp at the same optimisation: user and system time, median of ROWAN_ROUNDS rounds
+# in turns (default 1). DEFINITIONS are those of rowan::compiled; without any, that way is skipped. A ratio above the
+# target is reported, one above the ceiling fails. The ceiling is 1.15 times the target if reached once, else the best.
 set -euo pipefail
 report=$1
 definitions=${2#--compiled=}

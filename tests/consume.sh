@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/consume.sh FOLDER [TEST]: in an empty environment, builds and runs the projects of examples/use in a copy of this project within FOLDER;
-# tests the first error of searches and programs that must fail; links files that are compiled differently into one program.
-# Prints which tests pass, fail or are skipped. A test without a function here is a project of examples/use.
+# tests/consume.sh FOLDER [TEST]: in an empty environment, builds and runs the projects of examples/use in a copy of
+# this project in FOLDER; tests the first error of searches and programs that must fail; links differently compiled
+# files. Prints which tests pass, fail or are skipped. A test without a function here is a project of examples/use.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -27,7 +27,7 @@ needs() {
     for tool in "$@"; do command -v "$tool" >/dev/null || skip "$tool is not installed"; done
 }
 
-# says LOG SENTENCE: whether the first error of a compiler or of CMake, joined to one line, contains the sentence.
+# says LOG SENTENCE: whether the first error of a compiler or of CMake, as one line, contains the sentence.
 says() {
     local first
     first=$(awk '(/CMake Error/ && seen++) || (/^Call Stack|^-- Configuring/ && seen) { exit } seen' "$1")
@@ -38,7 +38,7 @@ says() {
     fi
 }
 
-# Runs a project of examples/use, and compares the end of its output with app.out, its own or the one that projects share.
+# Runs a project of examples/use, and compares the end of its output with its own app.out or the common one.
 way() { # PROJECT [FILTER...]
     local use=$rowan/examples/use project=$rowan/examples/use/$1 expected filter=("${@:2}")
     expected=$project/app.out
@@ -122,7 +122,7 @@ no_dependency() {
     done
 }
 
-# refuses COMPILER SENTENCE HEADER ARGUMENT...: a program that includes the header must not compile, with the sentence as its first error.
+# refuses COMPILER SENTENCE HEADER ARGUMENT...: a program with the header must not compile; its first error is SENTENCE.
 refuses() {
     if clean "$1" -fsyntax-only -x c++ - "${@:4}" -I include <<<"#include <rowan/$3>" >"$out/$test.log" 2>&1; then
         echo "<rowan/$3> compiles"
@@ -161,8 +161,8 @@ no_header() {
     done
 }
 
-# One of two files is compiled with OpenMP and the other without, in both orders; a third file contains one function of rowan, so that the
-# linker may take it from there.
+# One of two files is compiled with OpenMP and the other without, in both orders; a third file contains one function of
+# rowan, which the linker may choose.
 two_files() { # FLAG [FLAG OF THE SECOND]
     local folder=$out/two_files$1 object flags order
     mkdir -p "$folder"
@@ -180,7 +180,7 @@ c_without"
 two_files_O0() { two_files -O0; }
 two_files_O2() { two_files -O2 -march=native; }
 
-# A file for the host and one for the GPU, each with a Thrust: no Thrust function may be in both. Without a GPU the program prints so.
+# A file for the host and one for the GPU, each with its own Thrust: no Thrust function may be in both.
 cuda() {
     needs nvcc
     home=$out/home_cuda
@@ -215,8 +215,8 @@ cuda() {
     says "$old/log" "rowan::cuda $sentence"
 }
 
-# The compiled library, found by CMake and by pkg-config: the program's object files must not contain what it has, and a file without it must
-# not link. Then its source, for builds without CMake.
+# The compiled library, found by CMake and by pkg-config: the program's object files must not contain its definitions,
+# and a file without the library must not link. Then its source, for builds without CMake.
 compiled() {
     needs pkg-config nm
     home=$out/home_compiled

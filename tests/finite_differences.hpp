@@ -1,4 +1,4 @@
-// tests/finite_differences.hpp: nets fed, begun and checked against central differences in double.
+// tests/finite_differences.hpp: feeds and initializes nets, and compares gradients with central differences in double.
 #pragma once
 
 #include <rowan/graph/backward.hpp>
@@ -19,7 +19,7 @@
 
 namespace test {
 
-/// A scope that is this thread's default one as long as it lives.
+/// A scope that is this thread's default scope during its lifetime.
 struct DefaultScope : rowan::Scope {
     rowan::ScopeGuard guard{*this};
 };
@@ -37,7 +37,7 @@ void feed(rowan::Scope& scope, char const* name, V v) {
     scope.get(name).value() = value(std::move(v));
 }
 
-/// A data variable of any number of rows that has this value.
+/// A data variable with this value and any number of rows.
 template <class T>
 rowan::layer::Var<T> fed(char const* name, rowan::LoDTensor<T> v) {
     rowan::Dims dims{rowan::UNK};
@@ -47,7 +47,7 @@ rowan::layer::Var<T> fed(char const* name, rowan::LoDTensor<T> v) {
     return x;
 }
 
-/// First values for all parameters; `alike`: those of one shape get the same.
+/// Initial values for all parameters; `alike`: parameters of equal shape get equal values.
 inline void initialize(rowan::Net<> const& net, std::uint64_t seed, bool alike = false) {
     for (rowan::Variable* const v : net.inputs()) {
         if (v->initialize) v->initialize(v->value(), alike ? seed : ++seed);
@@ -59,7 +59,7 @@ inline rowan::Tensor<double> dense(rowan::Value const& v) {
     return v.get<rowan::LoDTensor<double>>().value();
 }
 
-/// Compares the gradient of every parameter with central differences of cost; gives those gradients.
+/// Compares the gradient of every parameter with central differences of cost. Returns the gradients.
 inline std::vector<rowan::ParameterGradient> check_net(rowan::Variable& cost) {
     using namespace rowan;
     Scope& scope = cost.scope();
@@ -94,7 +94,7 @@ inline std::vector<rowan::ParameterGradient> check_net(rowan::Variable& cost) {
 }
 inline std::vector<rowan::ParameterGradient> check_net(rowan::layer::Var<double> const& cost) { return check_net(*cost); }
 
-/// The same; `sparse` is the parameter whose gradient must be row-sparse, and no other's may be.
+/// The same; only the parameter `sparse` must have a row-sparse gradient.
 inline void check_gradients(rowan::layer::Var<double> const& cost, std::string const& sparse = "") {
     for (auto const& g : check_net(cost))
         CHECK(g.gradient->value().is<rowan::SelectedRows<double>>() == (g.parameter->name() == sparse));

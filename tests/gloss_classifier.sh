@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# tests/gloss_classifier.sh [--short] PROGRAM [FOLDER]: what the gloss classifier refuses, learns and saves: of 2,000 sentences of WordNet, and
-# unless --short of all. It writes only to FOLDER, or to a temporary one. What this machine cannot do is named in a line that begins with
-# SKIPPED.
-# tests/gloss_classifier.sh --same PROGRAM PROGRAM: two programs print the same of those 2,000.
+# tests/gloss_classifier.sh [--short] PROGRAM [FOLDER]: tests errors, training and saving of the gloss classifier on
+# 2,000 sentences of WordNet and, without --short, on all. Writes to FOLDER or a temporary folder. A line that begins
+# with SKIPPED names each part that this machine cannot run.
+# tests/gloss_classifier.sh --same PROGRAM PROGRAM: both programs must print the same on the 2,000 sentences.
 set -euo pipefail
 how=
 if [[ $1 == --* ]]; then
@@ -44,7 +44,7 @@ if [[ ! -r /usr/share/wordnet/data.noun ]]; then
     exit $failed
 fi
 
-# learns LOG PROGRAM ARGUMENT...: what the program prints, but for the seconds.
+# learns LOG PROGRAM ARGUMENT...: writes the program's output, without the times, to LOG.
 learns() {
     "${@:2}" --classify 'a large wild cat with stripes' </dev/null | grep -v tokens/s >"$1"
 }
@@ -64,7 +64,7 @@ must "bag: the numbers" grep -qx 'epoch 2: test accuracy 0.4560, training loss 2
 must "gru: the numbers" grep -qx 'epoch 2: test accuracy 0.2694, training loss 1.9777, checksum f3d65dc2420a3be2' gru.1
 if [[ $how == --same ]]; then exit $failed; fi
 
-# What is saved is loaded by a second process, which answers the same.
+# A second process loads the saved model and prints the same.
 learns saved.txt "$program" "${first[@]}" --save first.rowan --dot first.dot
 learns loaded.txt "$program" "${first[@]}" --load first.rowan
 must "a model that was loaded" grep -qx 'loaded: test accuracy 0.2694, .*checksum f3d65dc2420a3be2' loaded.txt

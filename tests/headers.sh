@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/headers.sh ROOM COMPILER [ARGUMENT...]: every header of a room of include/rowan compiles alone, `.` those of no room. Those that only
-# nvcc takes are the check cuda's affair.
+# tests/headers.sh ROOM COMPILER [ARGUMENT...]: compiles every header of a room of include/rowan alone; the room `.`
+# means the headers outside of rooms. The check `cuda` compiles the headers that need nvcc.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../include"
 bad=0

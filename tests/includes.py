@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/includes.py: every include between the rooms of include/rowan goes down, and umbrella headers include what they stand for.
+"""tests/includes.py: rooms of include/rowan include only lower rooms, and umbrella headers include all their headers.
 
 core <- detail <- sparse, sequence <- op <- graph <- layer <- io, where x/detail/ is part of room x. A room of thrust/ knows the room of
 that name, what is below, and their rooms of thrust/. No other room knows thrust/."""

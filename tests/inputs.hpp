@@ -1,4 +1,4 @@
-// tests/inputs.hpp: gradients and tables that tell right from almost right.
+// tests/inputs.hpp: gradients and tables that detect small errors.
 #pragma once
 
 #include <rapidcheck.h>
@@ -25,7 +25,7 @@ T narrow(double x) {
     return dtype<T>::narrow(static_cast<typename dtype<T>::sum>(x));
 }
 
-// Random numbers, spelled out: the distributions of <random> differ from library to library.
+// A random generator: the distributions of <random> differ between libraries.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -37,7 +37,7 @@ public:
         return radius * std::cos(2 * std::numbers::pi * uniform());
     }
 
-    // Of every size that the type knows, so that sums in another order have other bits.
+    // Numbers of all magnitudes, so that sums in another order have other bits.
     template <class T>
     T wild() {
         if constexpr (std::same_as<T, bool>) {
@@ -62,7 +62,7 @@ Tensor<T> wild(Shape const& shape, std::uint64_t seed) {
     return tensor;
 }
 
-// State of an optimizer: positive, and larger than its own square.
+// A state of an optimizer: positive numbers, larger than their squares.
 template <class T>
 Tensor<T> state(Shape const& shape, std::uint64_t seed) {
     Random random(seed);
@@ -71,7 +71,7 @@ Tensor<T> state(Shape const& shape, std::uint64_t seed) {
     return tensor;
 }
 
-// A gradient of n rows with duplicates, of which some rows have most.
+// A gradient of n rows with duplicates; a few rows have most of them.
 template <class T>
 SelectedRows<T> gradient(std::int64_t height, std::size_t n, Shape const& row_shape, std::uint64_t seed) {
     Random random(seed);
@@ -85,8 +85,7 @@ SelectedRows<T> gradient(std::int64_t height, std::size_t n, Shape const& row_sh
     return SelectedRows<T>(height, rows, wild<T>(shape, seed + 1));
 }
 
-// Calls f with gradients of the sizes at which a loop over registers or blocks changes its ways, and unless `large` is false of those at which
-// one over threads does.
+// Calls f with gradients of sizes at the limits of registers, of blocks and, if `large`, of parallel loops.
 template <class T, class F>
 void for_sizes(F const& f, bool large = true) {
     auto const call = [&](std::int64_t height, std::size_t n, Shape const& shape) {
@@ -105,8 +104,8 @@ void for_sizes(F const& f, bool large = true) {
     for (Shape const& shape : {Shape{}, Shape{3, 2}, Shape{2, 1, 3}}) call(9, 70, shape);
     call(0, 0, {3});
     if (!large) return;
-    call(50, 1'100, {256});   // more than 2^18 elements: several threads, which share the columns of rows as wide as this
-    call(1000, 30'000, {9});  // the row in the middle is heavy: more than one thread sums it
+    call(50, 1'100, {256});   // more than 2^18 elements: several threads share the columns of wide rows
+    call(1000, 30'000, {9});  // the middle row has most lookups: several threads sum it
 }
 
 // For properties: a small gradient whose values are multiples of 1/8, so that sums are exact in any order.
@@ -122,7 +121,7 @@ SelectedRows<T> arbitrary_gradient(std::int64_t height, std::size_t width) {
 
 namespace test {
 
-/// Numbers in (-1, 1) that are no round ones.
+/// Numbers in (-1, 1) with many digits.
 inline inputs::Tensor<double> values(inputs::Tensor<double>::shape_type const& shape, std::uint64_t seed) {
     inputs::Random random(seed);
     auto t = inputs::Tensor<double>::from_shape(shape);

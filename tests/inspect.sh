@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/inspect.sh PROGRAM FOLDER: what examples/inspect prints of files spelled out here is examples/inspect.out.
+# tests/inspect.sh PROGRAM FOLDER: examples/inspect must print examples/inspect.out for the files written here.
 set -euo pipefail
 program=$1
 expected=$(cd "$(dirname "${BASH_SOURCE[0]}")/../examples" && pwd)/inspect.out

@@ -1,7 +1,7 @@
-# tests/matrix.sh: programs that use all parts but devices, with each compiler and each installed version of the libraries. Read by run.sh.
-# ROWAN_MATRIX names folders, separated by colons, into which CMake installed other versions; `a;b` are two folders used together.
+# tests/matrix.sh: programs that use all parts except devices, with each compiler and version of the libraries. Read by
+# run.sh. ROWAN_MATRIX: folders with other installed versions, separated by colons; `a;b` are two folders used together.
 
-# matrix_one COMPILER FOLDER BUILD: builds and runs with one compiler and the versions in one folder; adds a row to `rows`.
+# matrix_one COMPILER FOLDER BUILD: builds and runs with a compiler and the versions in a folder; adds a row to `rows`.
 matrix_one() {
     local build=$3 log=$3.log said
     mkdir -p build/matrix

@@ -1,4 +1,4 @@
-// tests/optimizers.hpp: every optimizer under one signature, for tests of what they have in common.
+// tests/optimizers.hpp: all optimizers with one signature, for common tests.
 #pragma once
 
 #include <rowan/sparse.hpp>
@@ -15,7 +15,7 @@ using States = std::array<rowan::Tensor<float>, 3>;
 
 struct Optimizer {
     std::string name;
-    std::vector<std::string> state;  // as errors call them
+    std::vector<std::string> state;  // their names in errors
     bool state_per_row = false;      // of shape [height], not param's
     std::function<void(rowan::Cpu, rowan::Tensor<float>&, States&, rowan::SelectedRows<float> const&)> sparse;
     std::function<void(rowan::Cpu, rowan::Tensor<float>&, States&, rowan::Tensor<float> const&)> dense;

@@ -1,4 +1,4 @@
-# tests/packages.sh: the Debian packages that rowan needs, and how they are installed. Read by run.sh and by examples/demo.sh.
+# tests/packages.sh: installs the Debian packages that rowan needs. Read by run.sh and by examples/demo.sh.
 
 packages_build=(cmake ninja-build g++ libxtensor-dev libxsimd-dev libnanopb-dev)
 packages_demo=("${packages_build[@]}" libcli11-dev libutfcpp-dev wordnet-base)

@@ -1,5 +1,5 @@
-// tests/progress.cpp: a listener for every program of tests. Where the environment has ROWAN_PROGRESS, it says when a case starts and how it
-// ends, in lines that begin with @@, for cases.py.
+// tests/progress.cpp: a listener for all test programs. If the environment has ROWAN_PROGRESS, it prints the start and
+// the result of each case, in lines that begin with @@, for cases.py.
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 #else

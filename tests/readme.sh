@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# tests/readme.sh: the README's two programs are those of examples 01 and 13, and the blocks after them what these print. The numbered examples
-# are as short as they promise, each with a picture.
+# tests/readme.sh: the README's two programs equal examples 01 and 13, and the blocks after them equal their output.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +10,7 @@ diff examples/01_sparse_sgd.out <(output 1)
 diff <(sed -n '/^\/\/ 1 = not/,$p' examples/13_text_classifier.cpp) <(program 2)
 diff examples/13_text_classifier.out <(output 2)
 
-# An example can be read at a glance: at most 60 lines, with a picture of the data before the first of code.
+# Numbered examples have at most 60 lines, and a picture of the data before the code.
 for example in examples/[0-9][0-9]_*.cpp; do
     lines=$(wc -l <"$example")
     if ((lines > 60)); then

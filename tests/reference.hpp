@@ -1,4 +1,4 @@
-// tests/reference.hpp: slow, plain versions of what rowan promises.
+// tests/reference.hpp: slow, plain versions of rowan's algorithms.
 #pragma once
 
 #include <rowan/sparse/selected_rows.hpp>
@@ -42,7 +42,7 @@ S plus(S a, S b) {
     }
 }
 
-// Rounded before it is added to anything, whatever the compiler's flags.
+// A product that is rounded before it is added, with any compiler flags.
 template <class S>
 S product(S a, S b) {
     S volatile result = a * b;

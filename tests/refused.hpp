@@ -1,4 +1,4 @@
-// tests/refused.hpp: calls that must be refused: the error that they throw, and the arguments that they must leave alone.
+// tests/refused.hpp: checks that a call throws and does not change its arguments.
 #pragma once
 
 #include "catch.hpp"
@@ -20,7 +20,7 @@ std::string seen(std::vector<I> const& x) {
     return {reinterpret_cast<char const*>(x.data()), x.size() * sizeof(I)};
 }
 
-/// All that can be seen of an argument.
+/// All observable contents of an argument.
 template <class T>
 std::string seen(rowan::Tensor<T> const& t) {
     std::vector<std::size_t> const dims(t.shape().begin(), t.shape().end());
@@ -69,7 +69,7 @@ inline std::string seen(rowan::StepMap<> const& map) {
     return seen(map.lod()) + std::to_string(map.level()) + seen(all);
 }
 
-/// The `E` that the call throws: the same on 1, 2 and 8 threads where it takes an execution, and every one of `x` as it was.
+/// Returns the E that the call throws. It must be the same on 1, 2 and 8 threads, and all `x` must be unchanged.
 template <class E, class Call, class... X>
 E refused(Call const& call, X const&... x) {
     std::array<std::string, sizeof...(X)> const before{seen(x)...};
@@ -100,7 +100,7 @@ std::string refusal(Call const& call, X const&... x) {
     return refused<E>(call, x...).what();
 }
 
-/// 0, 1/8, 2/8 …: sums of few of them are exact.
+/// 0, 1/8, 2/8 …: sums of a few of them are exact.
 template <class T>
 rowan::Tensor<T> ramp(typename rowan::Tensor<T>::shape_type const& shape) {
     auto t = rowan::Tensor<T>::from_shape(shape);

@@ -2,11 +2,11 @@
 # tests/run.sh                      the quick check: run it after every change
 # tests/run.sh full                 the other checks that every change must pass
 # tests/run.sh nightly              the checks that take hours
-# tests/run.sh ROOM [WORD...]       the tests of a room; with words, those that have every word in the name, as a tag or as the file name
+# tests/run.sh ROOM [WORD...]       the tests of a room; with words, those with every word in name, tags or file name
 # tests/run.sh BUILD ROOM [WORD...] the same in another build: clang, tsan, cuda, release
 # tests/run.sh CHECK...             the checks named; tests/README.md lists them
-# Installs missing Debian packages. Names each test that this machine cannot run, and does not count it. The last line counts the tests of all
-# checks.
+# Installs missing Debian packages. Names each test that this machine cannot run, and does not count it. The last line
+# counts the tests of all checks.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tests/packages.sh
@@ -111,7 +111,7 @@ run() {
     if among cost $3; then cat "build/$2/tests/compile_time.txt" || true; fi
 }
 
-# The builds of clang: without hot teams, because libomp leaks one when it grows; and with the settings of the sanitizers.
+# The builds of clang: without hot teams, which libomp leaks when they grow, and with the settings of the sanitizers.
 clang_run() { KMP_HOT_TEAMS_MAX_LEVEL=0 run "$@"; }
 tsan_run() {
     local archer
@@ -139,7 +139,7 @@ headers() {
 clang() { has clang clang++-16 && clang_run clang clang "${folders[*]} thrust example"; }
 threads() { has threads clang++-16 && tsan_run threads tsan "${folders[*]} example"; }
 
-# New inputs stay in the build folder, and so do failing ones, under the names that libFuzzer prints.
+# New and failing inputs remain in the build folder; libFuzzer prints the names.
 fuzz() {
     has fuzz clang++-16 || return 0
     local seconds=${1:-5} program name found
@@ -210,7 +210,7 @@ consume() {
     if ((status != 0)) && ! grep -q '^FAILED ' build/consume/results.txt; then count "consume ends with status $status" 1 1; fi
 }
 
-# The program that examples/demo.sh builds for this processor is accurate enough, and prints the same numbers as that of the quick check.
+# The program of examples/demo.sh, built for this processor, is accurate and prints the numbers of the quick check's.
 demo() {
     has demo g++ || return 0
     if [[ ! -r /usr/share/wordnet/data.noun ]]; then

@@ -1,4 +1,4 @@
-// tests/steps.hpp: what every optimizer must do, whatever its formula.
+// tests/steps.hpp: requirements of all optimizers.
 #pragma once
 
 #include <rowan/sparse/merge.hpp>
@@ -16,7 +16,7 @@
 
 namespace reference {
 
-// Two tuples of tensors have the same bits.
+// Whether two tuples of tensors have the same bits.
 template <class... T>
 bool same(std::tuple<Tensor<T>...> const& a, std::tuple<Tensor<T>...> const& b) {
     return [&]<std::size_t... i>(std::index_sequence<i...>) { return (same(std::get<i>(a), std::get<i>(b)) && ...); }(
@@ -30,7 +30,7 @@ std::tuple<Tensor<T>...> after(F const& f, std::tuple<Tensor<T>...> tensors) {
     return tensors;
 }
 
-// `step(param, state..., grad)` must give the bits of `formula`: for a gradient, for a plan of its rows, on several threads.
+// `step(param, state..., grad)` must have the bits of `formula`, for a gradient and a plan, on several threads.
 template <class G, class P, class... S, class Step, class Formula>
 void check_step(Step const& step, Formula const& formula) {
     inputs::for_sizes<G>([&](SelectedRows<G> const& g) {
@@ -43,10 +43,10 @@ void check_step(Step const& step, Formula const& formula) {
         CHECK(same(want, after([&](auto&... t) { step(rowan::Cpu{.threads = 3}, t..., g); }, before)));
         CHECK(same(want, after([&](auto&... t) { step(plan, t..., g.value()); }, before)));
         CHECK(same(want, after([&](auto&... t) { step(rowan::Cpu{.threads = 2}, plan, t..., g.value()); }, before)));
-    }, (std::same_as<G, P> && ... && std::same_as<G, S>));  // threads share the rows of mixed types as those of one
+    }, (std::same_as<G, P> && ... && std::same_as<G, S>));  // threads share rows of mixed types as rows of one type
 }
 
-// Rows that the gradient names take the dense step of its sum, the others keep their bits. `S` is float, once per state.
+// Rows in the gradient take the dense step of their sum, other rows keep their bits. `S` is float, once per state.
 template <class... S, class Step>
 void check_lazy(Step const& step) {
     CHECK(rc::check([&] {

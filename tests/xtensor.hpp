@@ -1,4 +1,4 @@
-// tests/xtensor.hpp: the parts of xtensor that tests call, where each version keeps them.
+// tests/xtensor.hpp: includes the parts of xtensor that tests use, for each version.
 #pragma once
 
 #if __has_include(<xtensor/core/xmath.hpp>)

@@ -1,4 +1,4 @@
-// gloss/device_layers.hpp: what layers.hpp has for the processor, from rowan's operators, for any other device.
+// gloss/device_layers.hpp: the functions of layers.hpp for other devices, built from rowan's operators.
 #pragma once
 
 #include "layers.hpp"

@@ -80,7 +80,7 @@ public:
         });
     }
 
-    /// The scores of every class for each sentence of a batch, all of which must have words.
+    /// The scores of every class for each sentence of a batch. No sentence may be empty.
     rowan::Tensor<float>& scores(Sentences const& batch) {
         auto const y = rowan::infer(Scores(*scores_), feeds(batch), parameters_, device_);
         now_ = on_host(y.value());
@@ -89,11 +89,11 @@ public:
 
     decltype(auto) table() const { return on_host(parameters_.template get<float, Device>("table")); }
 
-    /// A number that changes with any bit of any parameter.
+    /// A hash of all bits of the parameters.
     std::uint64_t checksum() const {
         std::uint64_t hash = 14695981039346656037u;
         for (auto const& [name, value] : parameters_) {
-            if (name.find('@') != name.npos) continue;  // what an optimizer keeps
+            if (name.find('@') != name.npos) continue;  // the state of an optimizer
             rowan::Value const host = value.on_host();
             for (float const x : host.get<rowan::LoDTensor<float>>().value()) hash = (hash ^ std::bit_cast<std::uint32_t>(x)) * 1099511628211u;
         }

@@ -1,4 +1,4 @@
-// gloss/layers.hpp: the bag classifier on the processor: rows, their mean, fully connected layer, softmax, forward and backward.
+// gloss/layers.hpp: the bag classifier on the processor: mean of rows, fully connected layer, softmax, and gradients.
 #pragma once
 
 #include <rowan/sparse.hpp>
@@ -13,14 +13,14 @@ namespace gloss {
 
 using rowan::Tensor;
 
-/// A tensor of the host where the device has it, and a tensor of the device where the host reads it. On the processor both are the same.
+/// Copies a tensor from host to device, and from device to host. On the processor they return the argument.
 inline Tensor<float> on_device(rowan::Cpu, Tensor<float> x) { return x; }
 inline Tensor<float>& on_host(Tensor<float>& x) { return x; }
 inline Tensor<float> const& on_host(Tensor<float> const& x) { return x; }
 
 inline Tensor<float> zeros_like(rowan::Cpu, Tensor<float> const& x) { return Tensor<float>::zeros(x.shape()); }
 
-/// The rows of a table. The memory of `out` stays, where it suffices.
+/// The rows of a table. Reuses the memory of `out` if it suffices.
 inline void rows_of(rowan::Cpu cpu, Tensor<float> const& table, std::span<std::int32_t const> ids, Tensor<float>& out) {
     out.resize({ids.size(), table.row_size()});
     rowan::gather_into(cpu, table, ids, out);
@@ -42,7 +42,7 @@ inline void mean_of_rows(rowan::Cpu, Tensor<float> const& in, std::span<std::siz
     }
 }
 
-/// The gradient of mean_of_rows: each of those rows gets its share of row i of `grad_out`.
+/// The gradient of mean_of_rows: each of the rows gets its share of row i of `grad_out`.
 inline void mean_of_rows_grad(rowan::Cpu, Tensor<float> const&, Tensor<float> const& grad_out,
                               std::span<std::size_t const> offsets, Tensor<float>& grad_in) {
     std::size_t const width = grad_out.row_size();
@@ -57,8 +57,8 @@ inline void mean_of_rows_grad(rowan::Cpu, Tensor<float> const&, Tensor<float> co
     }
 }
 
-/// out[rows, columns] += a * b[depth, columns], where a(i, k) = a[i * row_step + k * depth_step]: a transposed `a` is
-/// only other steps. Always in the same order, four products at a time, in loops that compilers turn into SIMD.
+/// out[rows, columns] += a * b[depth, columns], where a(i, k) = a[i * row_step + k * depth_step], so that `a` can be
+/// transposed. Always sums in the same order, four products at a time, in loops that compilers vectorize.
 inline void add_product(std::size_t depth, float const* a, std::size_t row_step, std::size_t depth_step, float const* b,
                         Tensor<float>& out) {
     std::size_t const columns = out.row_size();
@@ -82,7 +82,7 @@ inline void add_product(std::size_t depth, float const* a, std::size_t row_step,
     }
 }
 
-/// A fully connected layer: out = in * weightᵀ + bias, for in [n, inputs], weight [outputs, inputs] and bias [outputs].
+/// A fully connected layer: out = in * weightᵀ + bias for in [n, inputs], weight [outputs, inputs], bias [outputs].
 inline void fc(rowan::Cpu, Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& bias,
                Tensor<float>& out) {
     std::size_t const outputs = weight.shape(0);
@@ -96,7 +96,7 @@ inline void fc(rowan::Cpu, Tensor<float> const& in, Tensor<float> const& weight,
     add_product(inputs, in.data(), inputs, 1, transposed.data(), out);
 }
 
-/// The gradients of fc: grad_in = grad_out * weight, grad_weight = grad_outᵀ * in, grad_bias = sum of grad_out's rows.
+/// The gradients of fc: grad_in = grad_out * weight, grad_weight = grad_outᵀ * in, grad_bias = sum of grad_out rows.
 inline void fc_grad(rowan::Cpu, Tensor<float> const& in, Tensor<float> const& weight, Tensor<float> const& grad_out,
                     Tensor<float>& grad_in, Tensor<float>& grad_weight, Tensor<float>& grad_bias) {
     std::size_t const n = in.shape(0);

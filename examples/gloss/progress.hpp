@@ -11,7 +11,7 @@
 
 namespace gloss {
 
-/// Shows on stdout how much of `total` tokens is done and how fast that goes.
+/// Shows on stdout the processed part of `total` tokens and the speed.
 class Progress {
 public:
     Progress(std::string name, std::size_t total) : name_(std::move(name)), total_(total) {}
@@ -32,7 +32,7 @@ public:
         std::fflush(stdout);
     }
 
-    /// Stops the clock and takes the bar away.
+    /// Stops the clock and removes the bar.
     void finish() {
         stopped_ = seconds();
         if (terminal_) std::printf("\r\033[K");

@@ -22,13 +22,13 @@
 
 namespace gloss {
 
-/// Input that the program cannot use; the text is one sentence that names file and line.
+/// Invalid input; the text is a sentence that names file and line.
 class BadInput : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-/// Labelled sentences of word ids, one after the other: sentence i is words[offsets[i]] up to words[offsets[i + 1]].
+/// Labelled, concatenated sentences of word ids: sentence i is words[offsets[i]] up to words[offsets[i + 1]].
 struct Sentences {
     std::vector<std::int32_t> words;
     std::vector<std::size_t> offsets{0};
@@ -50,7 +50,7 @@ struct Sentences {
     }
 };
 
-/// A text in two parts, its classes and its vocabulary: words of the training part by descending count. 0 is any other.
+/// A text in two parts, its classes and its vocabulary: words of the training part by descending count. 0: other words.
 struct Corpus {
     Sentences train;
     Sentences test;
@@ -109,8 +109,8 @@ inline std::vector<std::int32_t> ids_of(Corpus const& corpus, std::string_view t
     return ids;
 }
 
-/// Is the sentence with this key held out for the test? About one in ten is. The high bits of the product decide: its
-/// low bits are those of the key.
+/// Whether the sentence with this key belongs to the test part, about one in ten. The high bits of the product decide,
+/// as its low bits are those of the key.
 inline bool held_out(std::uint64_t key) {
     std::uint64_t const hash = (key * 2654435761u) & 0xFFFFFFFFu;
     return (hash * 10) >> 32 == 0;
@@ -184,7 +184,7 @@ private:
 };
 
 /// Calls f(line, number, where) for every line of a file; `where()` is "file, line 3", for messages.
-/// errors   BadInput if the file cannot be read; its sentence ends with the `hint`
+/// errors   BadInput if the file cannot be read; its text ends with `hint`
 template <class F>
 void for_each_line(std::string const& file, std::string const& hint, F f) {
     errno = 0;
@@ -210,7 +210,7 @@ inline std::int64_t take_number(std::string_view& text) {
     return number;
 }
 
-/// WordNet's glosses: the class of one is the lexicographer file that it comes from.
+/// WordNet's glosses: the class of a gloss is its lexicographer file.
 /// errors   BadInput
 inline Corpus read_wordnet(std::string const& folder) {
     static constexpr std::array classes{"adj.all",          "adj.pert",           "adv.all",
@@ -250,7 +250,7 @@ inline Corpus read_wordnet(std::string const& folder) {
     return std::move(corpus).finish(folder, {classes.begin(), classes.end()});
 }
 
-/// A file of lines `label<TAB>text` in UTF-8. Line n is held out by held_out(n); classes are numbered as they come.
+/// A file of lines `label<TAB>text` in UTF-8. held_out(n) selects line n for the test; classes are numbered in order.
 /// errors   BadInput
 inline Corpus read_labelled(std::string const& file) {
     if (file.empty()) throw BadInput("the file's name is empty");

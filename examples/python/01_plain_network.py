@@ -1,9 +1,9 @@
-# The plain network of the operator page: a fully connected layer, trained, saved, loaded, asked.
-#   x [n, 3]  --fc-->  predict [n, 100]      cost = mean of (predict - y)²      column j of y = j · (x · [0.1, -0.2, 0.3])
+# The plain network of the operator page: a fully connected layer, trained, saved, loaded and run.
+#   x [n, 3]  --fc-->  predict [n, 100]    cost = mean of (predict - y)²    column j of y = j · (x · [0.1, -0.2, 0.3])
 # The page's statements, with these corrections:
-#   data      has the width of the first batch that is fed, and the fc that reads it gets its W then
-#   train     is given the batches, and how to learn from them
-#   infer     is given the question and the parameters, where the page breaks off
+#   data      gets its width from the first batch, and then the fc that reads it gets its W
+#   train     takes the batches, and the options of training
+#   infer     takes a batch and the parameters; the page ends before them
 import os
 import tempfile
 

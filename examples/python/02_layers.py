@@ -1,4 +1,4 @@
-# The layers of the operator page, in Python over variables and operators of the default scope, and what they leave there.
+# The layers of the operator page, written in Python from variables and operators, and the contents of the scope.
 #   x [n, 3]   W [3, 2]   b [2]
 #      \          |        /
 #       `-------- fc -----'  -->  predict [n, 2]   y [n, 2]

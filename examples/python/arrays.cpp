@@ -1,4 +1,4 @@
-// examples/python/arrays.cpp: NumPy's arrays as values of rowan, and back, without a copy.
+// examples/python/arrays.cpp: converts between NumPy's arrays and rowan's values, without a copy.
 #include "arrays.hpp"
 
 #include <pybind11/stl.h>
@@ -37,7 +37,7 @@ struct Lent {
     explicit Lent(py::array lent) : array(std::move(lent)), shape(array.shape(), array.shape() + array.ndim()) {}
 };
 
-/// The last tensor that saw the elements has gone, on whatever thread. When Python has ended first, the array has, too.
+/// Releases the array after the last tensor that shares it, on any thread. After Python has ended there is no array.
 void give_back(DLManagedTensor* managed) {
     if (Py_IsInitialized() == 0) return;
     py::gil_scoped_acquire const gil;
@@ -64,7 +64,7 @@ Tensor<T> tensor_of(std::string const& name, py::array const& array) {
     return tensor;
 }
 
-// Characters are not the elements that are meant.
+// A string is not accepted as a sequence.
 py::sequence sequence_of(std::string const& name, py::handle given, std::string const& expected) {
     if (!py::isinstance<py::sequence>(given) || py::isinstance<py::str>(given) || py::isinstance<py::bytes>(given))
         throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
@@ -85,7 +85,7 @@ std::int64_t whole_number_of(std::string const& name, py::handle given, std::str
     if (PyIndex_Check(given.ptr()) == 0) throw rowan::TypeError(name, py::str(py::type::of(given)), expected);
     auto const number = py::reinterpret_steal<py::object>(PyNumber_Index(given.ptr()));
     std::int64_t const whole = number ? PyLong_AsLongLong(number.ptr()) : -1;
-    if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // OverflowError, or what __index__ raised
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();  // OverflowError, or an error of __index__
     return whole;
 }
 

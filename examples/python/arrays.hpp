@@ -1,4 +1,4 @@
-// examples/python/arrays.hpp: NumPy's arrays as values of rowan, and back, without a copy.
+// examples/python/arrays.hpp: converts between NumPy's arrays and rowan's values, without a copy.
 #pragma once
 
 #include <pybind11/numpy.h>
@@ -13,30 +13,30 @@
 
 namespace python {
 
-/// What has a whole number: Python's int, NumPy's, and all else with __index__.
-/// errors   TypeError, which says that `name` should be what was expected
+/// A whole number: Python's int, NumPy's, and any object with __index__.
+/// errors   TypeError, which names `name` and the expected type
 std::int64_t whole_number_of(std::string const& name, pybind11::handle given, std::string const& expected);
 
-/// A list, a tuple, an array or another sequence of them.
+/// A list, a tuple, an array or another sequence of whole numbers.
 /// errors   TypeError as above
 std::vector<std::int64_t> whole_numbers_of(std::string const& name, pybind11::handle given,
                                            std::string const& expected);
 
-/// The elements of an array, or of a pair of an array and its lod: a list of offsets for each level. The array lives as long as a tensor
-/// sees its elements.
-/// errors   TypeError if it is neither, has elements that rowan has not, or an offset is no whole number; ShapeError if it is not compact
-///          in row-major order; LodError
+/// The elements of an array, or of a pair of an array and its lod, a list of offsets for each level. Every tensor that
+/// shares the elements keeps the array alive.
+/// errors   TypeError for another type, an unsupported element type, or an offset that is not a whole number;
+///          ShapeError if the array is not contiguous in row-major order; LodError
 rowan::Value value_of(std::string const& name, pybind11::handle given);
 
-/// The values of a batch: a dict of what value_of takes.
+/// The values of a batch, from a dict of arguments of value_of.
 rowan::Feeds feeds_of(pybind11::handle batch);
 
-/// An array that sees the elements, a pair of one and its lod where there are levels, or None.
-/// requires   with `writable`, memory that may be written: what was given may be an array that may only be read
-/// errors     TypeError if the value is no tensor
+/// An array that shares the elements; with levels, a pair of the array and its lod; None if the value is empty.
+/// requires   with `writable`, memory that may be written: the value may share a read-only array
+/// errors     TypeError if the value is not a tensor
 pybind11::object numpy_of(rowan::Value const& value, bool writable = false);
 
-/// "float32", of an element type's number.
+/// The name of an element type, such as "float32", from its number.
 std::string dtype_name(std::int32_t wire);
 
 }  // namespace python

@@ -1,5 +1,5 @@
-// examples/python/module.cpp: the module rowan_cpp: scopes, variables, operators and nets for Python. Nets have elements of float32, and ids
-// and labels of int64 or int32. As in C++ a scope is for one thread at a time.
+// examples/python/module.cpp: the module rowan_cpp: scopes, variables, operators and nets for Python. Nets have
+// elements of type float32, and ids and labels of type int64 or int32. As in C++, one thread at a time may use a scope.
 #include "arrays.hpp"
 #include "handles.hpp"
 
@@ -29,7 +29,7 @@ namespace {
 
 using rowan::Role, rowan::Scope, rowan::UNK, rowan::Variable;
 
-/// rowan's errors are those of Python's exceptions that say the same; all that are not named here become a RuntimeError.
+/// Converts rowan's errors to Python's exceptions; errors that are not listed here become a RuntimeError.
 void translate(std::exception_ptr thrown) {
     try {
         std::rethrow_exception(thrown);
@@ -58,7 +58,7 @@ rowan::Dims dims_of(std::vector<std::int64_t> const& shape) {
     return dims;
 }
 
-/// Calls f<T>() for the element type of that name.
+/// Calls f<T>() for the named element type.
 template <class F>
 decltype(auto) with_dtype(std::string const& name, F const& f) {
     if (name == "float32") return f.template operator()<float>();
@@ -68,8 +68,9 @@ decltype(auto) with_dtype(std::string const& name, F const& f) {
     throw rowan::TypeError("dtype", name, "float32, int64, int32 or bool");
 }
 
-/// Scope::new_var, with a label: "data" is fed, "parameter" is trained, "temporary" is what an operator writes. Without a label what has a
-/// name is data, and what has none is temporary. A parameter without a shape gets it from the operator "fc" that reads it.
+/// Scope::new_var with a label: "data" is fed, "parameter" is trained, an operator writes "temporary". Without a label,
+/// a variable with a name is data, one without is temporary. A parameter without a shape gets it from the "fc" it is
+/// in.
 VariablePtr variable(ScopePtr const& scope, std::string const& name, std::optional<std::string> label,
                      std::optional<std::vector<std::int64_t>> const& shape, std::string const& dtype,
                      std::size_t lod_level, std::optional<std::pair<double, double>> const& init) {
@@ -123,7 +124,7 @@ std::string text_of(Variable const& v) {
     return text.str();
 }
 
-/// Those that are operators of the variable's own scope: what training adds for a while is not Python's.
+/// Only the operators of the variable's own scope, without those that training adds temporarily.
 std::vector<OperatorPtr> own_operators(VariablePtr const& v, std::span<rowan::Operator* const> operators) {
     std::vector<OperatorPtr> own;
     for (rowan::Operator* const op : operators) {
@@ -139,10 +140,10 @@ std::vector<VariablePtr> all_of(OperatorPtr const& op, std::vector<Variable*> co
     return all;
 }
 
-/// While it is entered, another scope is this thread's default scope.
+/// A context manager: inside it, another scope is this thread's default scope.
 struct ScopeGuard {
     ScopePtr scope;
-    std::vector<ScopePtr> before{};  // one for each time that it is entered
+    std::vector<ScopePtr> before{};  // one for each entry
 
     void enter() { before.push_back(std::exchange(default_scope(), scope)); }
     void exit() {
@@ -152,7 +153,7 @@ struct ScopeGuard {
     }
 };
 
-/// A net, which keeps the scope that it is in.
+/// A net, which keeps its scope alive.
 struct Net {
     explicit Net(VariablePtr output) : kept(std::move(output)), net(rowan::Net<>::trace_and_build(*kept)) {}
     VariablePtr kept;

@@ -37,7 +37,7 @@ namespace {
 
 using rowan::GraphError, rowan::Parameters, rowan::Scope, rowan::UNK, rowan::Variable;
 
-/// What a descriptor holds of an attribute whose type is M.
+/// The type in a descriptor of an attribute of type M.
 template <class M>
 rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& name, py::handle given) {
     auto const refuse = [&](std::string const& expected) {
@@ -47,7 +47,7 @@ rowan::AttributeValue attribute_of(std::type_identity<M>, std::string const& nam
         if (!py::isinstance<M>(given)) refuse(py::str(py::type::of<M>()));
         return static_cast<std::int32_t>(given.cast<M>());
     } else if constexpr (std::is_floating_point_v<M>) {
-        double const number = PyFloat_AsDouble(given.ptr());  // of all that has __float__ or __index__
+        double const number = PyFloat_AsDouble(given.ptr());  // for any type with __float__ or __index__
         if (PyErr_Occurred() == nullptr) return static_cast<M>(number);
         PyErr_Clear();
         refuse("a number");
@@ -66,7 +66,7 @@ rowan::AttributeValue attribute_of(std::type_identity<std::optional<M>>, std::st
     return attribute_of(std::type_identity<M>(), name, given);
 }
 
-/// As the operator has it; something that make_operator refuses if it has none of that name.
+/// The attribute in the operator's type. If the operator has no such attribute, make_operator throws for the result.
 rowan::AttributeValue attribute_of(std::string const& type, std::string const& name, py::handle given) {
     rowan::AttributeValue value;
     rowan::forward_ops::dispatch(type, [&](auto op) {
@@ -89,7 +89,7 @@ void begin_weight(Variable& w, std::int64_t width, std::int64_t size) {
     rowan::layer::begin_with<float>(w, {width, size}, rowan::layer::xavier(width, size));
 }
 
-/// Gives w and b, which were made without a shape, that of a layer of so many outputs; the width of x may follow later.
+/// Sets the shapes of w and b, created without one, for this number of outputs; the width of x may be known later.
 void shape_fc(Variable const& x, Variable& w, Variable& b, std::optional<std::int64_t> output_size) {
     rowan::spec::matrix("fc: x", x.spec());
     std::int64_t const width = x.spec().dims[1], size = output_size.value_or(width);
@@ -141,7 +141,7 @@ OperatorPtr make_operator(std::string name, std::vector<VariablePtr> const& read
         if (shapes) shape_fc(*variables[0], *variables[1], *variables[2], output_size);
         return rowan::make_operator<rowan::forward_ops, rowan::Cpu, float>(in, desc, variables);
     };
-    {  // what is refused is refused in a scope that goes
+    {  // a call that throws leaves nothing, as its scope is temporary
         Scope trial(scope);
         auto tried = inputs;
         for (std::size_t i = 1; shapes && i < 3; ++i)

@@ -1,4 +1,4 @@
-// examples/python/settle.hpp: settle, dims of a net that was made before its data had any.
+// examples/python/settle.hpp: settle, which sets the dims of a net that was built before its data had any.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -14,8 +14,8 @@
 
 namespace python {
 
-/// Gives data whose width was not known the dims that `dims_of` knows by name, and infers all that follows, the dims of parameters among it.
-/// errors   ShapeError if data has another rank; what infer says of dims that do not fit. Nothing has changed then
+/// Sets the unknown dims of data from `dims_of`, by name, and infers all dims that follow, also those of parameters.
+/// errors   ShapeError if data has another rank; the errors of infer. Then nothing has changed
 inline void settle(rowan::Variable& output,
                    std::function<std::optional<rowan::Dims>(std::string const&)> const& dims_of) {
     auto const net = rowan::Net<>::trace_and_build(output);
@@ -53,7 +53,7 @@ inline void settle(rowan::Variable& output,
     }
 }
 
-/// errors   GraphError if a parameter of the net waits for the width of data
+/// errors   GraphError if a parameter of the net needs an unknown width of data
 inline void expect_settled(rowan::Variable& output) {
     auto const net = rowan::Net<>::trace_and_build(output);
     for (rowan::Variable const* v : net.inputs()) {

@@ -27,7 +27,7 @@ namespace {
 
 using rowan::Feeds, rowan::Parameters;
 
-/// The batches of an epoch, taken one at a time from what Python iterates over. Whoever reads them need not hold Python's lock.
+/// The batches of an epoch, read one at a time from a Python iterable. The reader does not need to hold Python's lock.
 class Batches {
 public:
     struct End {};

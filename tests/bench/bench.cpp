@@ -17,7 +17,7 @@ namespace bench {
 
 namespace {
 
-// Different numbers in [low, high), never zero pages: those would all be one page of memory.
+// Different numbers in [low, high): pages of zeros would all map to one page of memory.
 void fill(rowan::Tensor<float>& t, float low, float high) {
     float* const data = t.data();
     rowan::parallel_for({}, t.size(), std::size_t{1} << 20, [=](std::size_t begin, std::size_t end) {
@@ -35,7 +35,7 @@ double median(std::vector<double> values) {
 
 double least(std::vector<double> const& values) { return *std::ranges::min_element(values); }
 
-// "6.1 of 7.9 GiB", as far as the system says it.
+// "6.1 of 7.9 GiB", if the system provides it.
 std::string huge_pages() {
     double resident = 0, huge = 0;
     std::ifstream file("/proc/self/smaps_rollup");

@@ -1,4 +1,4 @@
-// tests/bench/bench.hpp: cases with names, the data that they share, and the clock.
+// tests/bench/bench.hpp: named cases, their common data, and timing.
 #pragma once
 
 #include <rowan/core/ids.hpp>
@@ -15,27 +15,27 @@
 namespace bench {
 
 struct Options {
-    std::regex filter{""};  // only cases whose names it finds
+    std::regex filter{""};  // only cases whose names it matches
     bool json = false;
     bool list = false;   // print names, run nothing
-    bool int32 = false;  // ids of 32 bits, for the operations that take ids and not SelectedRows
-    bool tiny = false;   // small tables, to see that everything runs
+    bool int32 = false;  // ids of 32 bits, for operations on ids
+    bool tiny = false;   // small tables, for a quick test
     std::vector<int> threads{1, 2};
 };
 
-/// What the byte model counts in one data set. A row has `row` bytes, an id `id`; `sort` is what sorting all ids moves:
-/// keys and positions of 32 bits through a radix sort of 8 bits a pass, with as many passes as the height needs.
+/// The byte model of a data set. A row has `row` bytes, an id `id`; `sort` is the traffic of sorting all ids: keys and
+/// positions of 32 bits in a radix sort with 8 bits per pass, and as many passes as the height needs.
 struct Traffic {
     double lookups, unique, row, id, sort;
 };
 
-/// One table, and several sets of ids and gradients for it, made when they are first asked for. The sets take turns, so
-/// that the last-level cache cannot hold all rows that are touched.
+/// A table, and several sets of ids and gradients for it, created at the first use. The sets are used in turns, so that
+/// the last-level cache cannot hold all touched rows.
 class Data {
 public:
     Data(Options const& options, std::string table, std::size_t bytes, std::size_t width);
 
-    rowan::Cpu exec;  // what the case that runs now may use
+    rowan::Cpu exec;  // for the current case
 
     std::string const& table_name() const { return table_name_; }
     std::size_t width() const { return width_; }
@@ -78,19 +78,18 @@ struct Streams {
     rowan::Tensor<float> a, b, c;
 };
 
-/// The cases of one table, distribution and number of threads. They are timed in turns: each case once, with one data
-/// set, then each again with the next set. memcpy and triad take part, so that a case is compared with the bandwidth of
-/// its own minutes.
+/// The cases of one table, distribution and number of threads, timed in turns: each case once with one data set, then
+/// each again with the next. memcpy and triad are cases, too, so that all use the bandwidth of the same minutes.
 class Suite {
 public:
-    using Floor = std::function<double(Traffic const&)>;  // the least bytes that must be moved
+    using Floor = std::function<double(Traffic const&)>;  // the minimum of bytes to move
     using Run = std::function<void(Data&, std::size_t set)>;
 
     Suite(Options const& options, Data& data, std::string distribution, int threads);
 
-    /// A case, if the filter finds its name.
+    /// Adds a case if the filter matches its name.
     void add(std::string const& op, Floor floor, Run run);
-    /// Times everything that was added and prints it.
+    /// Times all added cases and prints the results.
     void measure(Streams& streams);
 
 private:
@@ -112,13 +111,13 @@ private:
     std::vector<Case> cases_;
 };
 
-/// Makes the compiler believe that `value` is read.
+/// Prevents the compiler from removing the computation of `value`.
 template <class T>
 void use(T const& value) {
     asm volatile("" : : "r"(&value) : "memory");
 }
 
-// One function for each operation, in the file of its name; it adds the operation's cases.
+// Each function adds the cases of an operation, and is in the file with its name.
 void gather(Suite&);
 void scatter_add(Suite&);
 void merge(Suite&);

@@ -5,7 +5,7 @@
     cmake --build --preset cuda --target rowan_bench_cuda
     python3 tests/bench/cuda.py [--rounds 3] [--python PYTHON] [--tiny]
 
-PYTHON is one that has torch for CUDA; without it rowan's figures stand alone.
+PYTHON has torch for CUDA; without it, only rowan is measured.
 """
 
 import argparse

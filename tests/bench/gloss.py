@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The gloss classifier of examples/gloss_classifier.cpp in PyTorch: same text, split, model and optimizers.
 
-Prints seconds of training per epoch and the test accuracy; with --against PROGRAM, those of that program too, the two in
-turns, and their ratio. Needs a Python that has torch, such as the one that peers.py makes:
+Prints seconds of training per epoch and the test accuracy; with --against PROGRAM, also those of that program, in
+turns, and their ratio. Needs a Python that has torch, such as that of peers.py:
 
     build/venvs/fb/bin/python tests/bench/gloss.py --against build/demo/examples/gloss_classifier
 """
@@ -31,7 +31,7 @@ def glosses(folder):
 
 
 def compare(args):
-    """Runs the program and this one in turns, each in a process of its own, and prints the best epoch of each."""
+    """Runs the program and this one in turns, each in a separate process, and prints the best epoch of each."""
     options = [f"--{name}={getattr(args, name)}" for name in ("model", "threads", "epochs", "seed", "dim")]
     commands = {"rowan": [args.against, *options], "torch": [sys.executable, __file__, *options]}
     best = dict.fromkeys(commands, float("inf"))

@@ -1,4 +1,4 @@
-// tests/bench/main.cpp: all cases, or those whose names a regular expression finds.
+// tests/bench/main.cpp: runs all cases, or those whose names match a regular expression.
 #include "bench.hpp"
 
 #include <rowan/core/error.hpp>

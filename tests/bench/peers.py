@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Runs rowan_bench and its peers in turns on one machine, and prints one table of ratios.
 
-The peers (PyTorch and FBGEMM, TensorFlow, Paddle) are installed into virtual environments of this script's own; one
-that cannot be installed or does not run is named and left out. Each round runs one process at a time: rowan, then each
+The peers (PyTorch and FBGEMM, TensorFlow, Paddle) are installed into separate virtual environments; one that
+cannot be installed or does not run is named and skipped. Each round runs one process at a time: rowan, then each
 peer, for every number of threads and kind of ids. Nothing else should run on the machine. Needs 12 GB of memory and
 9 GB of disk.
 
     python3 tests/bench/peers.py                 the whole comparison, about half an hour
-    python3 tests/bench/peers.py --tiny          seconds: only that everything runs
+    python3 tests/bench/peers.py --tiny          a quick test
     python3 tests/bench/peers.py --from FILE     the table again, from what --save FILE wrote
 """
 
@@ -59,7 +59,7 @@ def last_line(text):
 
 
 def install(name, folder):
-    """Makes an environment, unless it is there with the same packages. Returns why it could not, or None."""
+    """Creates an environment if none with the same packages exists. Returns the error, or None."""
     steps = ENVIRONMENTS[name]
     stamp = folder / "rowan-packages.txt"
     if stamp.is_file() and stamp.read_text() == "\n".join(steps):
@@ -76,21 +76,21 @@ def install(name, folder):
 
 
 def run(command, environment=None):
-    """Runs one process to its end. Returns its JSON lines, and what it said last if it failed."""
+    """Runs one process. Returns its JSON lines and, if it failed, the end of its output."""
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(environment or {})})
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     return lines, last_line(done.stderr) if done.returncode else None
 
 
 class Comparison:
-    """Every line that was measured, and the table of them."""
+    """All measured lines, and their table."""
 
     def __init__(self, lines, tolerance):
         self.lines = lines
         self.slow = self.slow_rounds(tolerance)  # of each (ids, threads)
 
     def slow_rounds(self, tolerance):
-        """Rounds whose memcpy was slower by more than `tolerance` than in the best one: something else was running."""
+        """Rounds whose memcpy was slower by more than `tolerance` than in the best one, as another program was running."""
         speeds = {}
         for line in self.lines:
             if line["peer"] == "rowan":
@@ -169,7 +169,7 @@ class Comparison:
 
 
 def measure(args):
-    """All rounds. Yields every line with what it was measured under."""
+    """All rounds. Yields every line with its conditions."""
     rowan = pathlib.Path(args.rowan)
     if not rowan.is_file():
         sys.exit(f"{rowan} is not there: cmake --preset bench && cmake --build --preset bench, or name it by --rowan")

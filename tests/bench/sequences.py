@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs rowan_bench_sequence and its peers in turns, and prints one table of ratios.
 
-The peers run in the environments that peers.py makes (`python3 tests/bench/peers.py --tiny` is enough to make them); one
-that is not there is left out. Nothing else should run on the machine.
+The peers run in the environments that peers.py makes (`python3 tests/bench/peers.py --tiny` creates them); missing
+ones are skipped. Nothing else should run on the machine.
 
     python3 tests/bench/sequences.py [--rounds 3] [--threads 2] [--width 64] [--tiny]
 """

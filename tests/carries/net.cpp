@@ -1,4 +1,4 @@
-// tests/carries/net.cpp: a net of three layers, trained and asked by a program that includes everything.
+// tests/carries/net.cpp: trains and runs a net of three layers in a program that includes everything.
 #include "without_iostream.hpp"
 
 #include <rowan/rowan.hpp>

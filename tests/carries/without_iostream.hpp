@@ -1,5 +1,5 @@
-// tests/carries/without_iostream.hpp: std::cout and the others without the static constructor that <iostream>, which xtensor includes, brings
-// into every file, so that one of rowan's would be the only one.
+// tests/carries/without_iostream.hpp: declares std::cout and the others without <iostream>, which xtensor includes and
+// which has a static constructor. Any static constructor is then one of rowan's.
 #pragma once
 
 #if __has_include(<bits/c++config.h>)  // GNU's library

@@ -24,7 +24,7 @@ template <class T>
 std::size_t misalignment(std::size_t n, std::size_t alignment) {
     Allocator<T> memory;
     T* const block = memory.allocate(n);
-    std::memset(static_cast<void*>(block), 1, n * sizeof(T));  // all of it is ours
+    std::memset(static_cast<void*>(block), 1, n * sizeof(T));  // the whole block can be written
     std::size_t const rest = reinterpret_cast<std::uintptr_t>(block) % alignment;
     memory.deallocate(block, n);
     return rest;

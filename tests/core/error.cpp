@@ -1,4 +1,4 @@
-// tests/core/error.cpp: what errors say, and what they let a program ask.
+// tests/core/error.cpp: the texts and members of errors.
 #include <rowan/core/error.hpp>
 
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// tests/core/memory_pool.cpp: memory comes back, by size, from any thread, and outlives the pool where it must.
+// tests/core/memory_pool.cpp: memory returns to the pool by size, from any thread, and can outlive the pool.
 #include <rowan/core/allocator.hpp>
 #include <rowan/core/memory_pool.hpp>
 #include <rowan/core/tensor.hpp>
@@ -36,7 +36,7 @@ TEST_CASE("a new tensor reuses the memory of a destroyed one", "[memory_pool]") 
         CHECK(pool.kept() >= n * sizeof(float));
         Tensor<float> const again = ones(n);
         CHECK(again.data() == first);
-        CHECK(ones(n).data() != first);  // that is in use
+        CHECK(ones(n).data() != first);  // the first block is in use
     }
 }
 

@@ -1,4 +1,4 @@
-// tests/core/parallel.cpp: every index once, exceptions once, no deadlock.
+// tests/core/parallel.cpp: every index is visited once, one exception is thrown, no deadlock.
 #include <rowan/core/parallel.hpp>
 
 #include "catch.hpp"
@@ -17,7 +17,7 @@ using rowan::parallel_for;
 
 namespace {
 
-// How many indices in [0, n) are not visited exactly once.
+// The number of indices in [0, n) that are not visited exactly once.
 std::size_t not_once(Cpu exec, std::size_t n, std::size_t grain) {
     std::vector<std::atomic<int>> visits(n);
     parallel_for(exec, n, grain, [&](std::size_t begin, std::size_t end) {

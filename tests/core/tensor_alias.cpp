@@ -1,4 +1,4 @@
-// tests/core/tensor_alias.cpp: which writes to a Tensor its aliases see.
+// tests/core/tensor_alias.cpp: writes to a Tensor that its aliases see, and those that they do not.
 #include <rowan/core/tensor.hpp>
 
 #include "catch.hpp"

@@ -1,2 +1,2 @@
-// tests/cuda/bits.cu: what nvcc compiles for the processor gives the bits of every other compiler.
+// tests/cuda/bits.cu: host code that nvcc compiles has the bits of every other compiler.
 #include "sparse/sparse_bits.cpp"

@@ -1,4 +1,4 @@
-// tests/cuda/formulas.cu: formulas give on a device the bits that the processor's registers give.
+// tests/cuda/formulas.cu: formulas have the same bits on a device and in the processor's SIMD registers.
 #include <rowan/op/detail/exponential.hpp>
 #include <rowan/op/detail/matrix_rows.hpp>
 #include <rowan/op/sub.hpp>
@@ -70,7 +70,7 @@ struct extremes {
 
 constexpr std::size_t count = 1003;
 
-/// Numbers of both signs and of sizes from 2^-14 to 2^6, of which some are 0.
+/// Numbers of both signs and of magnitudes from 2^-14 to 2^6; some are 0.
 template <class T>
 std::vector<T> numbers(std::uint32_t seed, double factor = 1, double plus = 0) {
     std::vector<T> all;

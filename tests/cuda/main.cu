@@ -1,4 +1,4 @@
-// tests/cuda/main.cu: runs the tests where there is a GPU, and says that they are skipped where there is none.
+// tests/cuda/main.cu: runs the tests if there is a GPU, otherwise prints that they are skipped.
 #define CATCH_CONFIG_RUNNER
 #include "catch.hpp"
 

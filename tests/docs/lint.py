@@ -15,7 +15,7 @@ TENSORS = re.compile(r"\b(Tensor|SelectedRows|LoDTensor|TensorArray|Var|Array)\s
 FORMULAS = re.compile(r"sgd|momentum|(rowwise_)?adagrad|adam|rmsprop|ftrl|(gru|lstm)_unit|(sequence_)?softmax|(softmax_with_)?cross_entropy|"
                       r"clip_by_(global_)?norm|dropout|xavier|embedding_bag|sequence_pool")
 SHARED = re.compile(r"\b[Tt]he same\b|\b[Aa]s (above|on the host|with|without)\b")  # another overload has the fields
-# Names that need no sentence: the standard library's, an operator's and dtype's, which their own headers describe.
+# Names that need no sentence: members with the standard library's names, and those of operators and dtype.
 USUAL = re.compile(r"\w+ (value_type|shape_type|Device|swap|begin|end|size|empty|fields|op|options|attributes|inputs|outputs)|struct (dtype<.*|.*_op)")
 SOURCE = re.compile(r"\b(19|20)\d\d\b|\b(Paddle|PyTorch|TensorFlow)'s\b")
 
@@ -45,7 +45,7 @@ class Name:
         self.needs_sentence = not (self.plain or inside in ("dtype", "slot") or USUAL.fullmatch(f"{self.kind} {self.name}"))
 
     def is_long(self):
-        """Whether there is a body of lines of its own, or one elsewhere that Doxygen does not match."""
+        """Whether the body has several lines, or is elsewhere, where Doxygen does not find it."""
         file, end = self.place.get("bodyfile"), int(self.place.get("bodyend", 0))
         lines = Path("include", file).read_text(encoding="utf-8").split("\n")[int(self.place["bodystart"]) - 1:max(0, end)] if file else []
         return not file or len(lines) > 1 and lines[-1].strip() == "}" and not lines[-2].endswith("{")

@@ -1,4 +1,4 @@
-// tests/dtypes/conversions.cpp: every value is widened when it is read and narrowed once when it is stored, and at no other time.
+// tests/dtypes/conversions.cpp: each value is widened when it is read and narrowed once when it is stored.
 #include "own_types.hpp"
 #include "refused.hpp"
 

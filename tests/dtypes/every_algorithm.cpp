@@ -1,5 +1,5 @@
-// tests/dtypes/every_algorithm.cpp: a fixed-point type and a dual number in tensors, in gradients and in every algorithm on them, against
-// plain loops.
+// tests/dtypes/every_algorithm.cpp: a fixed-point type and a dual number in tensors, gradients and all algorithms,
+// compared with plain loops.
 #include "own_types.hpp"
 #include "refused.hpp"
 
@@ -32,7 +32,7 @@ Tensor<T> numbers(typename Tensor<T>::shape_type const& shape, int first) {
     return t;
 }
 
-/// Squares of numbers: no root of them is of something negative.
+/// Squares of numbers plus 1/2, which have square roots.
 template <class T>
 Tensor<T> positives(typename Tensor<T>::shape_type const& shape, int first) {
     auto t = numbers<T>(shape, first);
@@ -77,14 +77,14 @@ struct Case {
     }
 };
 
-/// Compares `step(param, states..., grad)` in its three forms with `formula(g, p, s...)`, done element by element to the summed gradient.
+/// Compares the three forms of `step(param, states..., grad)` with `formula(g, p, s...)` on each summed element.
 template <class T, std::size_t states, class Sparse, class Planned, class Formula>
 void check_optimizer(Sparse const& step, Planned const& planned, Formula const& formula) {
     using D = rowan::dtype<T>;
     Case<T> const c;
     std::array<Tensor<T>, states + 1> start{c.table};
     for (std::size_t s = 1; s <= states; ++s) start[s] = positives<T>({8, 3, 7}, 200 * static_cast<int>(s));
-    if constexpr (states == 3) {  // a mean of the gradient is small beside the mean of its squares
+    if constexpr (states == 3) {  // the squared mean is small compared with the mean of squares
         for (T& x : start[2] = numbers<T>({8, 3, 7}, 400)) x = D::narrow(D::widen(x) / sum_of<T>(16.0));
     }
     auto want = start;

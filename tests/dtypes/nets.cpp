@@ -1,7 +1,7 @@
 // tests/dtypes/nets.cpp: a fixed-point type and a dual number in operators, layers, training and files.
 //
-// Fixed point, with numbers whose sums are exact, is compared with plain loops. A dual number goes forward through a net with the
-// derivative in some direction beside its value, and the net's own backward pass must find the same derivative.
+// Fixed point, with numbers whose sums are exact, is compared with plain loops. A dual number is a value and its
+// derivative in a direction; the forward pass computes both, and the backward pass must give the same derivative.
 #include "finite_differences.hpp"
 #include "own_types.hpp"
 
@@ -54,8 +54,8 @@ Tensor<dual> dense(Value const& v) {
     return v.is<SelectedRows<dual>>() ? to_dense(v.get<SelectedRows<dual>>()) : v.get<LoDTensor<dual>>().value();
 }
 
-/// The derivative of cost in a direction of all parameters at once, forward and backward; then the matrix of second derivatives, which
-/// the backward pass of dual numbers multiplies by that direction: u · H v = v · H u.
+/// Compares the derivative of cost in a direction of all parameters, forward and backward. Then compares u · H v with
+/// v · H u, where H is the matrix of second derivatives: the backward pass of dual numbers multiplies H by a direction.
 /// `sparse`: the parameter whose gradient must be row-sparse.
 void check_derivatives(layer::Var<dual> const& cost, std::string const& sparse) {
     auto const gradients = append_backward<dual>(*cost);
@@ -87,7 +87,7 @@ void check_derivatives(layer::Var<dual> const& cost, std::string const& sparse) 
         double const forward = cost->value().get<LoDTensor<dual>>().value()(0).d;
         CAPTURE(forward, along);
         CHECK(close(forward, along));
-        CHECK(std::abs(forward) > 1e-3);  // there is something to find
+        CHECK(std::abs(forward) > 1e-3);  // the derivative is not near zero
         return found;
     };
     std::vector<Tensor<dual>> u;
@@ -98,7 +98,7 @@ void check_derivatives(layer::Var<dual> const& cost, std::string const& sparse) 
         Tensor<dual>& w = parameter(gradients[p]);
         for (std::size_t i = 0; i < w.size(); ++i) {
             u_h_v += along_v[p].data()[i].d * u[p].data()[i].d;
-            std::swap(u[p].data()[i].d, w.data()[i].d);  // now the net goes along u, and u is v
+            std::swap(u[p].data()[i].d, w.data()[i].d);  // exchanges the directions u and v
         }
     }
     auto const along_u = run();
@@ -118,7 +118,8 @@ struct File {
     ~File() { std::remove(path.c_str()); }
 };
 
-/// The parameters of a small net trained on numbers that are made of those of a batch and of a direction in which it moves.
+/// The parameters of a small net after training; `number` converts each dual number, a value of the batch and its
+/// derivative, to T.
 template <class T, class Number>
 Parameters trained(Number const& number) {
     test::DefaultScope scope;

@@ -1,4 +1,4 @@
-// tests/dtypes/own_types.hpp: element types as a user of rowan would bring them.
+// tests/dtypes/own_types.hpp: custom element types, as a user would write them.
 #pragma once
 
 #include <rowan/core/dtype.hpp>
@@ -11,7 +11,7 @@
 
 namespace test {
 
-/// A product that no compiler fuses with the sum that it goes into.
+/// A product that no compiler fuses with a sum.
 [[gnu::noinline]] inline double times(double a, double b) { return a * b; }
 
 /// Q15.16 fixed point.
@@ -47,7 +47,7 @@ struct dual {
 
 inline dual times(dual a, dual b) { return a * b; }
 
-/// A float that counts what happens to it.
+/// A float that counts its conversions.
 struct counting {
     float x;
     friend bool operator==(counting, counting) = default;

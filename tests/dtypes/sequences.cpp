@@ -1,5 +1,5 @@
-// tests/dtypes/sequences.cpp: element types of a user's own in batches, arrays and every algorithm on sequences, against what the type in
-// which they are summed gives.
+// tests/dtypes/sequences.cpp: custom element types in batches, arrays and all algorithms on sequences, compared with
+// the results of their type of sums.
 #include "catch.hpp"
 #include "own_types.hpp"
 
@@ -23,7 +23,7 @@ using test::counting, test::dual, test::fixed;
 template <class T>
 using plain_of = std::conditional_t<std::is_same_v<T, counting>, float, double>;
 
-// Small multiples of 1/8, which all of the types hold.
+// Small multiples of 1/8, which all types represent exactly.
 template <class T>
 Tensor<T> numbers(typename Tensor<T>::shape_type const& shape, std::size_t seed) {
     auto t = Tensor<T>::from_shape(shape);
@@ -50,7 +50,7 @@ double value(T const& x) {
     }
 }
 
-// f gives the same for batches of T as for those of its plain type, rounded to T.
+// f of batches of T must equal f of batches of its plain type, rounded to T.
 template <class T, class F>
 void check(F const& f) {
     using P = plain_of<T>;

@@ -1,4 +1,4 @@
-// tests/exceptions/allocation.cpp: memory runs out at the N-th allocation, N = 1, 2, 3 … until the call succeeds.
+// tests/exceptions/allocation.cpp: the n-th allocation fails, n = 1, 2, …, until the call succeeds.
 #include "failing_new.hpp"
 #include "optimizers.hpp"
 #include "refused.hpp"
@@ -12,12 +12,12 @@ namespace {
 using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
 using test::seen, test::fail_allocation;
 
-/// Runs `call` on fresh copies of the arguments that `make` returns, with the N-th allocation failing (or all from the N-th on). After
-/// each failure the arguments are as they were and no block has leaked; at last the call succeeds. How many allocations it made.
+/// Fails the n-th allocation (or all from the n-th on), n = 1, 2, …, until `call` succeeds. After each failure, the
+/// arguments must be unchanged and no block leaked. Returns the number of allocations.
 template <class Make, class Call>
 std::size_t survives(Make const& make, Call const& call) {
     auto want = make();
-    call(want);  // and whatever allocates once for ever has
+    call(want);  // static objects allocate here
     std::size_t n = 0;
     for (bool const ever_after : {false, true}) {
         auto x = make();
@@ -43,7 +43,7 @@ std::size_t survives(Make const& make, Call const& call) {
     return n - 1;
 }
 
-/// Small, or large enough for every loop to be parallel, with a row that all threads sum together.
+/// Small arguments, or large ones for which every loop is parallel, with a row that all threads sum together.
 struct Arguments {
     Cpu exec;
     std::size_t rows, height;
@@ -72,7 +72,7 @@ std::string seen(Arguments const& x) {
 TEST_CASE("out of memory: optimizers change nothing", "[exceptions]") {
     bool const large = GENERATE(false, true);
     for (auto const& optimizer : test::optimizers()) {
-        if (large && optimizer.name != "sgd" && optimizer.name != "adagrad") continue;  // the others take the same paths
+        if (large && optimizer.name != "sgd" && optimizer.name != "adagrad") continue;  // the others use the same code
         CAPTURE(optimizer.name, large);
         Arguments start(large);
         start.state = test::states_for(optimizer, start.table);

@@ -1,4 +1,4 @@
-// tests/exceptions/checkpoint.cpp: memory that ends while a checkpoint is saved or loaded, and how much of it a damaged file can ask for.
+// tests/exceptions/checkpoint.cpp: failed allocations in save and load, and the memory that damaged files allocate.
 #include "failing_new.hpp"
 
 #include <rowan/io/checkpoint_chain.hpp>
@@ -23,7 +23,7 @@ void overwrite(std::string const& path, std::span<std::byte const> bytes) {
     ::close(file);
 }
 
-/// Whatever can be done with a file. The most bytes that were allocated at once.
+/// Calls all functions that read a file. Returns the peak of allocated bytes.
 std::ptrdiff_t most_bytes(std::string const& path) {
     test::watch_bytes();
     try {
@@ -64,7 +64,7 @@ TEST_CASE("reading a file, valid or damaged, allocates at most its size and 1 Mi
         test::put_at(bytes, 56, test::slow_crc32c(std::span(bytes).subspan(64, static_cast<std::size_t>(described))));
         test::put_at(bytes, 60, test::slow_crc32c(std::span(bytes).first(60)));
     };
-    // Every place takes large numbers, of one, four and eight bytes, with checksums that agree.
+    // Writes large numbers of 1, 4 and 8 bytes to every position, with valid checksums.
     for (std::size_t place = 8; place + 8 <= 320; ++place) {
         for (std::uint64_t const x : {~std::uint64_t{0}, ~std::uint64_t{0} >> 1, std::uint64_t{1} << 40, std::uint64_t{0x7F}, std::uint64_t{0}}) {
             for (std::size_t const n : std::vector<std::size_t>{1, 4, 8}) {
@@ -100,7 +100,7 @@ TEST_CASE("loading allocates the tensor and little more", "[io]") {
         CAPTURE(name);
         test::watch_bytes();
         { auto const e = file.load(name); }
-        // A large block lies on whole huge pages, which takes up to 4 MiB of addresses more; memory it is only where it is touched.
+        // A large block may reserve up to 4 MiB more address space; untouched pages use no memory.
         CHECK(test::most_bytes() <= bytes + mib + (bytes >= 4 * mib ? 4 * mib : 0));
         test::watch_bytes();
         { auto const e = file.map(name); }

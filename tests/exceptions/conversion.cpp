@@ -1,4 +1,4 @@
-// tests/exceptions/conversion.cpp: an element type whose conversion throws on its N-th call, and rules and callbacks that throw.
+// tests/exceptions/conversion.cpp: an element type whose n-th conversion throws; rules and callbacks that throw.
 #include "refused.hpp"
 
 #include <atomic>
@@ -80,7 +80,7 @@ void each_failure(Check const& check) {
     countdown = 0;
 }
 
-/// Does the call succeed before its n-th conversion? If not, it throws once, in the caller's thread.
+/// Whether the call needs fewer than n conversions. Otherwise it must throw once, in the caller's thread.
 template <class Call>
 bool succeeds(std::int64_t n, Call const& call) {
     countdown = n;
@@ -94,7 +94,7 @@ bool succeeds(std::int64_t n, Call const& call) {
     }
 }
 
-/// Is every element of `now` the one before the call or the one after it?
+/// Whether every element of `now` has its value before or after the call.
 bool between(Tensor<fragile> const& before, Tensor<fragile> const& now, std::set<float> const& allowed) {
     if (now.shape() != before.shape()) return false;
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -161,7 +161,7 @@ TEST_CASE("a throwing conversion leaves other rows, the gradient and a usable ta
                 others_untouched &= x.per_row(i) == start.per_row(i);
             }
             CHECK(others_untouched);
-            CHECK(succeeds(0, [&] { call(exec, x); }));  // the table is still one
+            CHECK(succeeds(0, [&] { call(exec, x); }));  // the table can still be used
             return done;
         });
     }

@@ -1,4 +1,4 @@
-// tests/exceptions/desc.cpp: memory that ends while a descriptor is encoded or decoded: std::bad_alloc, which has not gone through nanopb.
+// tests/exceptions/desc.cpp: a failed allocation in encode or decode throws std::bad_alloc, but not through nanopb.
 #include "failing_new.hpp"
 
 #include <rowan/io/desc.hpp>

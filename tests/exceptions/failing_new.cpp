@@ -1,4 +1,4 @@
-// tests/exceptions/failing_new.cpp: operator new and delete of this program, over malloc, so that sanitizers still see every block.
+// tests/exceptions/failing_new.cpp: replaces operator new and delete, over the C library's, which sanitizers check.
 #include "failing_new.hpp"
 
 #include <malloc.h>

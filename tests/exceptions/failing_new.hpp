@@ -1,18 +1,18 @@
-// tests/exceptions/failing_new.hpp: this program's operator new, which can be told to fail. Not for the thread sanitizer, which has its own.
+// tests/exceptions/failing_new.hpp: an operator new that can fail on request. The thread sanitizer has its own.
 #pragma once
 
 #include <cstddef>
 
 namespace test {
 
-/// Lets the n-th allocation from now on fail, counted from 1, on whatever thread; with `ever_after` all later ones too. 0: none.
+/// Lets the n-th allocation from now on fail, on any thread, and with `ever_after` all later ones. 0: none fails.
 void fail_allocation(std::size_t n, bool ever_after = false);
 
-/// How many blocks are allocated now, and how many have ever been.
+/// The number of blocks allocated now, and the number of all allocations so far.
 std::ptrdiff_t live_blocks();
 std::ptrdiff_t allocations();
 
-/// Starts a count, and the most bytes that have been allocated at once since then beyond those that were.
+/// Starts a measurement; most_bytes() is the peak of allocated bytes since then, above those at the start.
 void watch_bytes();
 std::ptrdiff_t most_bytes();
 

@@ -1,4 +1,4 @@
-// tests/exceptions/net.cpp: what a net of steady shape allocates, and a net whose allocations fail.
+// tests/exceptions/net.cpp: the allocations of a net with constant shapes, and a net whose allocations fail.
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/net.hpp>
 
@@ -83,7 +83,7 @@ TEST_CASE("a net with constant shapes allocates nothing from the second batch on
             model.net.run(model.scope, exec);
             CHECK(test::allocations() - before == 0);
         }
-        CHECK(model.table() != after_one);  // it has learned all the while
+        CHECK(model.table() != after_one);  // it has been trained by every run
     }
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("a failed batch of another shape does not change later results", "[net
     Value& label = model.scope.get("label").value();
     Value const labels = label.copy();
     std::string const table = model.table();
-    words.set(LoDTensor<std::int32_t>(Tensor<std::int32_t>{1, 2, 50}, Lod{{0, 3}}));  // an id that the table does not have
+    words.set(LoDTensor<std::int32_t>(Tensor<std::int32_t>{1, 2, 50}, Lod{{0, 3}}));  // an id outside the table
     label.set(LoDTensor<std::int32_t>(Tensor<std::int32_t>{0}));
     CHECK_THROWS_AS(model.net.run(model.scope, {.threads = 1}), IndexError);
     CHECK(model.table() == table);

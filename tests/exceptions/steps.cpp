@@ -1,5 +1,5 @@
-// tests/exceptions/steps.cpp: the verbs of a recurrent loop allocate nothing once warm, and without memory those of arrays, batches and maps
-// change nothing.
+// tests/exceptions/steps.cpp: the functions of a recurrent loop allocate nothing after the first pass; functions of
+// arrays, batches and maps change nothing if an allocation fails.
 #include <rowan/sequence.hpp>
 
 #include "catch.hpp"
@@ -23,7 +23,7 @@ LoDTensor<float> batch() {
     return {value, Lod{{0, 2, 5}, {0, 3, 9, 11, 17, 20}}};
 }
 
-// Every allocation from here on fails.
+// Lets every allocation fail while it exists.
 class NoMemory {
 public:
     NoMemory() { test::fail_allocation(1, true); }
@@ -32,8 +32,8 @@ public:
     ~NoMemory() { test::fail_allocation(0, false); }
 };
 
-// Runs `call` on what `make` returns, with the n-th allocation failing, n = 1, 2, 3 … until it succeeds: what failed has changed nothing
-// that `what` sees. How many allocations it made.
+// Fails the n-th allocation, n = 1, 2, …, until `call` succeeds. After each failure, `what(arguments)` must be
+// unchanged. Returns the number of allocations.
 template <class Make, class Call, class What>
 std::size_t survives(Make const& make, Call const& call, What const& what) {
     std::size_t n = 1;
@@ -84,7 +84,7 @@ TEST_CASE("out of memory: an array keeps its slots", "[exceptions][tensor_array]
     check(parts);
     check([&] {
         auto array = written();
-        auto const other = array.read(1);  // so that a copy needs memory of its own
+        auto const other = array.read(1);  // so that a copy must allocate
         array.write(0, other);
         return array;
     });

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-using id = std::uint32_t;  // ids are signed everywhere, so that a negative one is seen to be one
+using id = std::uint32_t;  // ids are signed everywhere, so that negative ones are detected
 
 rowan::Tensor<float> look_up(rowan::Tensor<float> const& table, std::vector<id> const& ids) {
     return rowan::gather(table, ids);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-using id = double;  // from a file of numbers, perhaps: they must be made integers, and checked, before they are ids
+using id = double;  // ids read as floating-point numbers must be converted first
 
 rowan::RowPlan<> plan(std::vector<id> const& ids) {
     return rowan::RowPlan<>(ids, 10);

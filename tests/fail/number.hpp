@@ -1,4 +1,4 @@
-// tests/fail/number.hpp: an element type that has what dtype<T> asks of every one, and no more.
+// tests/fail/number.hpp: an element type with the members that dtype<T> requires, and no others.
 #pragma once
 
 #include <rowan/core/dtype.hpp>

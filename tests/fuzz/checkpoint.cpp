@@ -1,4 +1,5 @@
-// tests/fuzz/checkpoint.cpp: bytes as a checkpoint, as they are and with checksums that are right. What is loaded is saved, loaded and saved again.
+// tests/fuzz/checkpoint.cpp: reads bytes as a checkpoint, unchanged and with valid checksums. A loaded checkpoint is
+// saved, loaded and saved again.
 #include <rowan/io/checkpoint_file.hpp>
 
 #include "fuzz.hpp"
@@ -28,7 +29,7 @@ private:
     int file_;
 };
 
-/// A system whose only file is `bytes`.
+/// A file system with `bytes` as its only file.
 struct Memory {
     inline static Bytes bytes;
 
@@ -50,7 +51,7 @@ Bytes save(Checkpoint const& checkpoint, std::optional<std::uint64_t> base) {
     return Memory::bytes;
 }
 
-/// What is saved of what the bytes hold, or nothing if they are refused.
+/// Loads the bytes and saves them again; empty if loading throws.
 std::optional<Bytes> again(Bytes const& bytes) {
     File const file(bytes);
     try {
@@ -64,14 +65,14 @@ std::optional<Bytes> again(Bytes const& bytes) {
             static_cast<void>(f.map(name));
         }
         auto const all = load_checkpoint(file.path());
-        f.verify();  // takes what loading takes
+        f.verify();  // must accept the same files as loading
         return save(all, f.base());
     } catch (FormatError const&) {
         return std::nullopt;
     }
 }
 
-/// Makes the checksums right, as far as there is a place for them.
+/// Writes valid checksums where the file is long enough.
 void seal(Bytes& bytes) {
     detail::CheckpointHeader header;
     if (bytes.size() < sizeof header) return;

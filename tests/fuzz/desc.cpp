@@ -1,4 +1,4 @@
-// tests/fuzz/desc.cpp: bytes as a descriptor, whose kind the first one chooses. What is taken is encoded, decoded and encoded again.
+// tests/fuzz/desc.cpp: decodes bytes as a descriptor of the kind in the first byte; encodes and decodes it again.
 #include <rowan/io/desc.hpp>
 
 #include "fuzz.hpp"
@@ -10,7 +10,7 @@ void run(std::span<std::byte const> bytes) {
     Desc desc;
     try {
         desc = rowan::decode<Desc>(bytes);
-    } catch (rowan::FormatError const&) {  // and nothing else: if nanopb did not take what the check takes, it would be std::bad_alloc
+    } catch (rowan::FormatError const&) {  // no other error: nanopb must accept everything that the check accepts
         return;
     }
     auto const again = rowan::encode(desc);

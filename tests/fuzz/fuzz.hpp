@@ -1,5 +1,5 @@
-// tests/fuzz/fuzz.hpp: what fuzz targets share. A target is a file x.cpp here, which defines the entry below, and a folder corpus/x.
-// ctest replays the corpus through replay.cpp; tests/run.sh fuzz lets libFuzzer search from there on.
+// tests/fuzz/fuzz.hpp: the entry of fuzz targets. A target is a file x.cpp here, which defines the entry, and a folder
+// corpus/x. ctest runs the corpus through replay.cpp; `tests/run.sh fuzz` runs libFuzzer on it.
 #pragma once
 
 #include <rowan/core/error.hpp>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <span>
 
-/// Takes any bytes. Returns 0, or ends the program if something is wrong.
+/// Accepts any bytes. Returns 0, or ends the program if a check fails.
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size);
 
 namespace fuzz {

@@ -1,4 +1,4 @@
-// tests/fuzz/npy.cpp: bytes as a .npy file, of elements that the first one chooses. What is taken is written, read and written again.
+// tests/fuzz/npy.cpp: reads bytes as a .npy file of the element type in the first byte; writes and reads it again.
 #include <rowan/io/npy.hpp>
 
 #include <rowan/core/bfloat16.hpp>

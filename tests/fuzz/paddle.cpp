@@ -1,4 +1,5 @@
-// tests/fuzz/paddle.cpp: bytes as a stream of Paddle's, whose kind the first one chooses. What is taken is written, read and written again.
+// tests/fuzz/paddle.cpp: reads bytes as a Paddle stream; the first byte is its kind. A valid stream is written, read
+// and written again.
 #include <rowan/io/paddle.hpp>
 
 #include <rowan/core/bfloat16.hpp>

@@ -1,4 +1,4 @@
-// tests/fuzz/replay.cpp: gives a fuzz target the files of a folder, one after the other, without a fuzzer.
+// tests/fuzz/replay.cpp: runs a fuzz target on the files of a folder, without a fuzzer.
 #include "fuzz.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ int main(int count, char** arguments) {
     for (auto const& file : files) {
         std::ifstream in(file, std::ios::binary);
         std::string const text{std::istreambuf_iterator<char>(in), {}};
-        auto const copy = std::make_unique<std::uint8_t[]>(text.size());  // with an end of its own, so that a read beyond it is seen
+        auto const copy = std::make_unique<std::uint8_t[]>(text.size());  // sanitizers detect reads beyond its end
         std::ranges::copy(text, copy.get());
         if (LLVMFuzzerTestOneInput(copy.get(), text.size()) != 0) return 1;
     }

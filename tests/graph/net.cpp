@@ -24,7 +24,7 @@ namespace {
 using namespace rowan;
 using namespace test;
 
-/// Throws what it is told to.
+/// An operator that throws a given error.
 struct throw_op {
     static constexpr std::string_view name = "throw";
     using inputs = slots<slot::x>;
@@ -105,7 +105,7 @@ TEST_CASE("invalid nets throw errors with names", "[graph]") {
     x.value().set(LoDTensor<float>(Tensor<float>{{1, 2, 3}}));
     CHECK_THROWS_AS(net.run(b.scope), TypeError);
     b.feed("x", Tensor<double>{{1, 2, 3}});
-    net.run(b.scope);  // and a good batch runs
+    net.run(b.scope);  // and a valid batch runs
     CHECK(tensor(out).shape()[0] == 1);
 
     CHECK_THROWS_AS((b.fc(x, b.parameter("v", {4, 2}, 1), b.scope.get("b"))), ShapeError);

@@ -96,7 +96,7 @@ TEST_CASE("steps that ignore their input, or read ids from outside, train", "[rn
     auto const x = layer::fc(layer::data<double>("x", {UNK, 2}, 1), {.output_size = 3});
     auto const w = layer::parameter<double>({3, 3}, {-1, 1}, "w");
     auto const b = layer::parameter<double>({3}, {-1, 1}, "b");
-    auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are added
+    auto const h = layer::rnn(x, 3, [&](auto, auto before) {  // w twice, so that its gradients of all steps are summed
         auto const once = layer::tanh(layer::apply<fc_op>({}, before, w, b));
         auto const now = layer::tanh(layer::apply<fc_op>({}, once, w, layer::apply<reduce_sum_op>({{0}}, layer::embedding(ids, table))));
         return layer::Step{now, now};
@@ -251,7 +251,7 @@ TEST_CASE("a step may give sequences: the result has the levels of both", "[rnn]
     CHECK(h->spec().lod_level == 2);
     auto const net = Net<>::trace_and_build(*h);
     net.run(scope);
-    CHECK(result(h).lod() == two_levels);  // words are counted on over the sentences of a text
+    CHECK(result(h).lod() == two_levels);  // the count of words continues over the sentences of a text
     std::vector<double> counts;
     for (std::size_t i = 0; i < 12; ++i) counts.push_back(result(h).value()(i, 1));
     CHECK((counts == std::vector<double>{1, 2, 1, 2, 3, 4, 5, 6, 1, 2, 3, 4}));
@@ -270,7 +270,7 @@ TEST_CASE("a reduction over the sequences of a step has correct gradients", "[rn
 
 TEST_CASE("a batch in several parts has the results of single sequences, for any number of threads", "[rnn]") {
     inputs::Random random(9);
-    std::vector<std::int64_t> lengths(100, 0);  // of 3 parts, one of which may have empty sequences only
+    std::vector<std::int64_t> lengths(100, 0);  // 3 parts, one of which can have only empty sequences
     for (std::size_t s = 0; s < 70; ++s) lengths[s] = random.below(9);
     Lod const many = Lod::from_lengths({lengths});
     LoDTensor<double> const x(values({static_cast<std::size_t>(many.rows()), 2}, 1), many);
@@ -306,7 +306,7 @@ TEST_CASE("a batch in several parts has the results of single sequences, for any
 
 TEST_CASE("gradients of a batch in parts equal central differences, row-sparse for tables in steps", "[rnn]") {
     std::vector<std::int64_t> lengths(130, 0);
-    for (std::size_t s = 0; s < 3; ++s) lengths[40 * s] = static_cast<std::int64_t>(2 + s);  // of 4 parts one has nothing to do
+    for (std::size_t s = 0; s < 3; ++s) lengths[40 * s] = static_cast<std::int64_t>(2 + s);  // one of 4 parts has no rows
     DefaultScope scope;
     auto const ids = fed("ids", LoDTensor<std::int64_t>({1, 2, 3, 1, 0, 2, 3, 3, 1}, Lod::from_lengths({lengths})));
     auto const table = layer::parameter<double>({4, 2}, {-1, 1}, "table");

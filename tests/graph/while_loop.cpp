@@ -29,7 +29,7 @@ using Number = layer::Var<double>;
 
 Index counter() { return layer::full<std::int64_t>({1}, 0); }
 
-/// Of a net whose parameters have values.
+/// Runs the net of v, whose parameters have values.
 Tensor<double> value(Number const& v) {
     Net<>::trace_and_build(*v).run(v->scope());
     return v->value().get<LoDTensor<double>>().value();

@@ -1,4 +1,4 @@
-// tests/io/checkpoint.cpp: what is saved is what is loaded, whole or not at all.
+// tests/io/checkpoint.cpp: saving and loading checkpoints, completely or not at all.
 #include <rowan/io/checkpoint.hpp>
 
 #include "checkpoint_files.hpp"
@@ -185,7 +185,7 @@ TEST_CASE("a checkpoint holds aliases: a save writes their current values", "[io
     CHECK(c.get<Tensor<float>>("w").data() == w.data());
     save_checkpoint(c, folder / "x");
     CHECK(CheckpointFile(folder / "x").load<Tensor<float>>("w") == Tensor<float>{1, 20, 3});
-    w = Tensor<float>{4, 5, 6};  // new contents, which the checkpoint has not
+    w = Tensor<float>{4, 5, 6};  // new contents, which are not in the checkpoint
     CHECK(c.get<Tensor<float>>("w") == Tensor<float>{1, 20, 3});
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("variables are loaded only as their own type", "[io][bad_input]") {
     CHECK(text(std::type_identity<LoDTensor<float>>(), "g") == "g is SelectedRows<f32>[85, 2], expected LoDTensor<f32>");
     CHECK(text(tensor, "own") == "own is Tensor<own>[2], expected Tensor<f32>");
     CHECK(text(std::type_identity<Tensor<test::own>>(), "w") == "w is Tensor<f32>[2, 2], expected Tensor<own>");
-    CHECK(file.load<LoDTensor<float>>("w") == c.get<Tensor<float>>("w"));  // a tensor without levels is a batch without
+    CHECK(file.load<LoDTensor<float>>("w") == c.get<Tensor<float>>("w"));  // a tensor is a batch without levels
     CHECK(refusal([&] { c.get("none"); }) == "the checkpoint has no variable \"none\"");
     CHECK(refusal([&] { file.load("none"); }) == folder / "x has no variable \"none\"");
     CHECK(refusal([&] { file.desc("A"); }) == folder / "x has no variable \"A\"");
@@ -241,7 +241,7 @@ TEST_CASE("a mapped tensor uses the file's pages, and outlives the file object",
     auto w = CheckpointFile(path).map<Tensor<float>>("w");
     auto const g = CheckpointFile(path).map<SelectedRows<float>>("g");
     CHECK(reinterpret_cast<std::uintptr_t>(w.data()) % 64 == 0);
-    save_checkpoint(Checkpoint(), path);  // another file of this name
+    save_checkpoint(Checkpoint(), path);  // another file with this name
     CHECK(w == Tensor<float>{{1, 2}, {3, 4}});
     std::filesystem::remove(path);
     auto const half = w.slice(1, 2);
@@ -373,7 +373,7 @@ TEST_CASE("a power failure at any point leaves the old or the new checkpoint", "
     auto const log = FaultyFiles::state.log;
     auto const after = test::read(path);
 
-    // The disk after the first `n` steps, if of what was not flushed only what `kept` says is there. Names are kept by flushing the folder.
+    // The disk contents after `n` system calls, keeping of the unflushed writes only those that `kept` selects.
     std::set<std::string> states;
     for (std::size_t n = 0; n <= log.size(); ++n) {
         enum class Unflushed { there, dropped, zeros, only_last } kept{};

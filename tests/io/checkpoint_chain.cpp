@@ -1,4 +1,4 @@
-// tests/io/checkpoint_chain.cpp: a checkpoint and what has changed since, which together are as good as a whole one.
+// tests/io/checkpoint_chain.cpp: a checkpoint and deltas, which together equal a complete checkpoint.
 #include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/sparse/touched_rows.hpp>
 
@@ -34,7 +34,7 @@ TEST_CASE("rows of deltas replace rows of the table", "[io][golden]") {
     CHECK(chain.load<Tensor<float>>("w") == Tensor<float>{{11, 22}, {3, 4}, {50, 60}});
     CHECK(CheckpointChain({folder / "0", folder / "1"}).load<Tensor<float>>("w") == Tensor<float>{{10, 20}, {3, 4}, {50, 60}});
     CHECK(CheckpointChain({folder / "0"}).load<Tensor<float>>("w") == Tensor<float>{{1, 2}, {3, 4}, {5, 6}});
-    save_delta(one("w", Tensor<float>{{7, 8}, {9, 10}, {11, 12}}), id, folder / "3");  // all of it
+    save_delta(one("w", Tensor<float>{{7, 8}, {9, 10}, {11, 12}}), id, folder / "3");  // all rows
     CHECK(CheckpointChain({folder / "0", folder / "1", folder / "2", folder / "3"}).load<Tensor<float>>("w") == Tensor<float>{{7, 8}, {9, 10}, {11, 12}});
     CHECK(describe(folder / "2").find(", delta to " + detail::hex_text(CheckpointFile(folder / "1").id())) != std::string::npos);
 }
@@ -149,7 +149,7 @@ TEST_CASE("a delta is accepted only for its own base file", "[io][bad_input]") {
     CHECK(text({"0", "other"}) == "byte 40: " + folder / "other is no delta, expected a delta to " + detail::hex_text(zero));
     CHECK(text({"0", "1", "1"}) != "");
     CHECK_THROWS_AS(CheckpointChain{}, ShapeError);
-    // A base that was saved anew is another one, unless it is the same to the last bit.
+    // A base that is saved again has another id, unless all bits are equal.
     save_checkpoint(one("w", Tensor<float>{1, 2, 3}), folder / "0");
     CHECK(text({"0", "1"}) == "");
     save_checkpoint(one("w", Tensor<float>{1, 2, 3.5F}), folder / "0");

@@ -1,4 +1,4 @@
-// tests/io/checkpoint_file.cpp: files that are damaged, and files that are wrong though all their checksums are right.
+// tests/io/checkpoint_file.cpp: damaged files, and invalid files with valid checksums.
 #include <rowan/io/checkpoint_file.hpp>
 
 #include "checkpoint_files.hpp"
@@ -16,7 +16,7 @@ namespace {
 using namespace rowan;
 using test::Bytes, test::dense, test::Floats, test::Folder, test::Longs, test::RawCheckpoint, test::RawVariable, test::sparse;
 
-/// Why the file is refused, by whatever reads all of it; "" if it is taken.
+/// The error of reading the whole file, or "" if it is valid.
 std::string refusal(std::string const& path) {
     std::string text;
     try {
@@ -44,14 +44,14 @@ std::string refusal(RawVariable const& v) { return refusal(RawCheckpoint{.variab
 
 RawVariable tensor(std::string name = "w") { return {dense(std::move(name), {2}), {{test::raw(Floats{1, 2})}}}; }
 
-/// Writes `bytes` into a file that is there, without any care: tests write thousands.
+/// Overwrites an existing file without syncing, as tests write thousands of files.
 void overwrite(std::string const& path, std::span<std::byte const> bytes) {
     int const file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     REQUIRE(::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
     ::close(file);
 }
 
-/// A file of about 2 kB that has everything: a program, all kinds, several types, padding.
+/// A file of about 2 kB with all features: a program, all kinds, several types, padding.
 Bytes sample() {
     auto raw = test::three();
     ProgramDesc program;
@@ -144,7 +144,7 @@ TEST_CASE("undamaged variables of a damaged file can be loaded", "[io]") {
     CheckpointFile const file(folder / "x");
     CHECK(file.load<SelectedRows<float>>("g") == test::three_values().get<SelectedRows<float>>("g"));
     CHECK_THROWS_AS(file.load("w"), FormatError);
-    CHECK(file.map<Tensor<float>>("w").size() == 4);  // whose elements are not looked at
+    CHECK(file.map<Tensor<float>>("w").size() == 4);  // its elements are not checked
     CHECK_THROWS_AS(file.verify(), FormatError);
     std::array<float, 4> room{};
     CHECK_THROWS_AS(file.load_into("w", std::as_writable_bytes(std::span(room))), FormatError);
@@ -232,7 +232,7 @@ TEST_CASE("appended, swapped, duplicate, overlapping and detached sections throw
         sized.variables[0].sections[0].size = size;
         CHECK(refusal(sized) != "");
     }
-    std::uint64_t const half = std::uint64_t{1} << 63;  // two of which end where they began
+    std::uint64_t const half = std::uint64_t{1} << 63;  // two of them are unchanged
     RawVariable const rows{sparse("a", {9, 0}), {{.bytes = {}, .size = half}, {}}};
     RawCheckpoint wrapped{.variables = {rows, rows}};
     wrapped.variables[1].desc.name = "b";
@@ -321,7 +321,7 @@ TEST_CASE("kinds without values and invalid descriptors throw", "[io][bad_input]
     CHECK(refusal(v).find("w is neither") != std::string::npos);
     v = tensor();
     v.desc_bytes = encode(v.desc);
-    v.desc_bytes[1] = std::byte{2};  // a name of more bytes than it has
+    v.desc_bytes[1] = std::byte{2};  // the size of the name is too large
     CHECK(refusal(v) != "");
     v = tensor();
     v.desc_bytes = encode(v.desc);

@@ -1,4 +1,4 @@
-// tests/io/checkpoint_files.hpp: the bytes of checkpoints, written as the format says and not as the library does, so that any of it can be wrong.
+// tests/io/checkpoint_files.hpp: writes checkpoints by the format's description, without the library, with any error.
 #pragma once
 
 #include <rowan/core/dtype.hpp>
@@ -15,13 +15,13 @@
 
 namespace test {
 
-/// An element type of a user's: 16 bits that are no number.
+/// A custom element type: 16 bits that are not a number.
 struct own {
     std::uint16_t bits;
     friend bool operator==(own, own) = default;
 };
 
-/// What the call says that throws, or nothing.
+/// The error text of the call, or "" if it does not throw.
 template <class E = rowan::Error, class Call>
 std::string refusal(Call const& call) {
     try {
@@ -54,7 +54,7 @@ Bytes raw(std::vector<T> const& list) {
     return {bytes.begin(), bytes.end()};
 }
 
-/// A variable as it shall stand in the file. What is not said is right.
+/// A variable to write. Members that are not set get valid values.
 struct RawSection {
     Bytes bytes{};
     std::optional<std::uint64_t> offset{}, size{};
@@ -139,7 +139,7 @@ inline RawCheckpoint three() {
                           {dense("w", {2, 2}), {{raw(Floats{1, 2, 3, 4})}}}}};
 }
 
-/// The same, from the library's own hands.
+/// The same, written by the library.
 inline rowan::Checkpoint three_values() {
     rowan::Checkpoint c;
     c.add("w", rowan::Tensor<float>{{1, 2}, {3, 4}});

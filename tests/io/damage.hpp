@@ -1,4 +1,4 @@
-// tests/io/damage.hpp: bytes spelled out, and every way to damage a few.
+// tests/io/damage.hpp: bytes from hexadecimal text, truncations and bit flips.
 #pragma once
 
 #include "catch.hpp"
@@ -19,7 +19,7 @@ namespace damage {
 
 using test::Bytes;
 
-/// "0100 ff": blanks are for reading only.
+/// "0100 ff": spaces are ignored.
 inline Bytes hex(std::string_view text) {
     Bytes bytes;
     int digits = 0, value = 0;
@@ -31,14 +31,14 @@ inline Bytes hex(std::string_view text) {
     return bytes;
 }
 
-/// All at once.
+/// Concatenates the parts.
 inline Bytes join(std::vector<Bytes> const& parts) {
     Bytes all;
     for (Bytes const& part : parts) std::ranges::copy(part, std::back_inserter(all));
     return all;
 }
 
-/// What `call` says when it throws an error of rowan's, or "none".
+/// The text of the rowan::Error that `call` throws, or "none".
 template <class Call>
 std::string refusal(Call const& call) {
     try {
@@ -49,7 +49,7 @@ std::string refusal(Call const& call) {
     return "none";
 }
 
-/// All lengths less than the whole are refused with an error of rowan's.
+/// Every shorter length must throw a rowan::Error.
 template <class Load>
 void check_truncations(Bytes const& bytes, Load const& load) {
     for (std::size_t n = 0; n < bytes.size(); ++n) {
@@ -59,7 +59,8 @@ void check_truncations(Bytes const& bytes, Load const& load) {
     }
 }
 
-/// With any one bit changed, `load` throws an error of rowan's or gives what `accepts` takes. Returns how many were refused.
+/// Flips each bit in turn: `load` must throw a rowan::Error, or return a value that `accepts` allows. Returns the
+/// number of errors.
 template <class Load, class Accepts>
 std::size_t check_bit_flips(Bytes bytes, Load const& load, Accepts const& accepts) {
     std::size_t refused = 0;

@@ -1,4 +1,4 @@
-// tests/io/desc.cpp: descriptors and their bytes: goldens, every kind there and back, and bytes that are refused.
+// tests/io/desc.cpp: descriptors and their bytes: golden bytes, every kind encoded and decoded, and invalid bytes.
 #include <rowan/io/desc.hpp>
 
 #include "catch.hpp"
@@ -72,7 +72,7 @@ std::string unencodable(Desc const& desc) {
     return "taken";
 }
 
-/// What decode takes is encoded to bytes that are decoded to the same. Is it taken?
+/// Whether decode accepts the bytes. Encoding the result and decoding it again must give an equal descriptor.
 template <class Desc>
 bool taken_and_fixed(Bytes const& bytes) {
     try {
@@ -82,12 +82,12 @@ bool taken_and_fixed(Bytes const& bytes) {
         REQUIRE(encode(same) == again);
         if (to_string(desc).find("nan") == std::string::npos) REQUIRE(same == desc);
         return true;
-    } catch (FormatError const&) {  // and nothing else: if nanopb did not take what WireCheck takes, it would be std::bad_alloc
+    } catch (FormatError const&) {  // no other error: nanopb must accept everything that WireCheck accepts
         return false;
     }
 }
 
-// A second writer.
+// A second implementation of the encoder.
 std::string varint(std::uint64_t x) {
     std::string bytes;
     for (; x >= 128; x >>= 7) bytes += static_cast<char>((x & 127) | 128);
@@ -133,7 +133,7 @@ VarDesc arbitrary_var() {
     return desc;
 }
 
-/// Blocks in blocks, `depth` of them: each is the parent of the next, or has it as an attribute of an operator.
+/// `depth` nested blocks: each is the parent of the next, or has it as an attribute of an operator.
 ProgramDesc nested(std::int32_t depth, bool by_operators) {
     ProgramDesc program;
     for (std::int32_t i = 0; i < depth; ++i) {
@@ -238,7 +238,7 @@ TEST_CASE("bytes that are no descriptor throw, with position and field", "[desc]
     CHECK(refusal<VarDesc>("0a0178 1000") == "taken");
     CHECK(refusal<VarDesc>("1000") == "byte 0: VarDesc.name is missing");
     CHECK(refusal<VarDesc>("0a0178") == "byte 0: VarDesc.type is missing");
-    CHECK(refusal<VarDesc>("0878 1000") == "byte 0: VarDesc.name has wire type 0, expected 2");  // nanopb would take these two
+    CHECK(refusal<VarDesc>("0878 1000") == "byte 0: VarDesc.name has wire type 0, expected 2");  // nanopb would accept these two
     CHECK(refusal<VarDesc>("0d78000000 1000") == "byte 0: VarDesc.name has wire type 5, expected 2");
     CHECK(refusal<VarDesc>("0a0178 1000 1805") == "byte 5: VarDesc.lod_desc has wire type 0, expected 2");
     CHECK(refusal<VarDesc>("0a0178 1000 2802") == "byte 6: VarDesc.persistable is 2, neither 0 nor 1");
@@ -286,7 +286,7 @@ TEST_CASE("names are UTF-8 of 1 to 4096 bytes without NUL", "[desc][bad_input]")
         CAPTURE(hex(as_bytes(bad)));
         CHECK(var("a" + bad) == "byte 2: VarDesc.name is not UTF-8 at position 1");
     }
-    CHECK(refusal<VarDesc>("1000 0a0261c2 800100") == "byte 4: VarDesc.name is not UTF-8 at position 1");  // the next field begins as if it went on
+    CHECK(refusal<VarDesc>("1000 0a0261c2 800100") == "byte 4: VarDesc.name is not UTF-8 at position 1");  // the next field begins like one
     CHECK(unencodable(OpDesc{.type = ""}) == "byte 2: OpDesc.type is empty, expected a name");
     CHECK(unencodable(OpDesc{.inputs = {{"", {}}}, .type = "x"}) == "byte 4: OpDesc::Var.parameter is empty, expected a name");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {""}}}, .type = "x"}) == "taken");
@@ -302,7 +302,7 @@ TEST_CASE("duplicate names throw", "[desc][bad_input]") {
     program.blocks[0].vars[1].name = "x";
     CHECK(unencodable(program) == "byte 0: ProgramDesc.blocks[0].vars[1] repeats the name \"x\"");
     CHECK(unencodable(program.blocks[0]) == "byte 0: BlockDesc.vars[1] repeats the name \"x\"");
-    program.blocks[0].vars[1].name = "grad";  // which another block has: allowed
+    program.blocks[0].vars[1].name = "grad";  // in another block: valid
     CHECK(unencodable(program) == "taken");
     CHECK(unencodable(OpDesc{.inputs = {{"X", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.inputs[1] repeats the name \"X\"");
     CHECK(unencodable(OpDesc{.outputs = {{"X", {}}, {"Y", {}}, {"X", {}}}, .type = "x"}) == "byte 0: OpDesc.outputs[2] repeats the name \"X\"");
@@ -343,7 +343,7 @@ TEST_CASE("more than 64 MiB or a million values throw before anything is allocat
     CHECK(decode<TensorDesc>(list(most - 1)).dims.size() == most - 1);
     CHECK(refusal<TensorDesc>(list(most)).ends_with("TensorDesc.dims is one value too many: a descriptor has at most 1048576"));
     std::string unknown = number(1, 5);
-    for (std::size_t i = 0; i < most; ++i) unknown += std::string("\x18\x00", 2);  // what is skipped counts too
+    for (std::size_t i = 0; i < most; ++i) unknown += std::string("\x18\x00", 2);  // skipped fields count, too
     CHECK(refusal<TensorDesc>(as_bytes(unknown)).ends_with("TensorDesc.3 is one value too many: a descriptor has at most 1048576"));
     unknown.resize(unknown.size() - 2);
     CHECK(refusal<TensorDesc>(as_bytes(unknown)) == "taken");

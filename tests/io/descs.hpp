@@ -1,4 +1,4 @@
-// tests/io/descs.hpp: descriptors of every kind, for tests and for the programs that compare bytes with other implementations.
+// tests/io/descs.hpp: descriptors of every kind, for tests and for comparisons with other implementations.
 #pragma once
 
 #include <rowan/io/desc.hpp>
@@ -52,8 +52,8 @@ inline ProgramDesc program() {
             .version = {7}};
 }
 
-/// f(name, descriptor) for each. Those whose names begin with "large" have fields of more than 64 KiB; "op", "block" and "program" have lists of
-/// 16 attributes, all others lists of at most 3.
+/// Calls f(name, descriptor) for each. Names that begin with "large" have fields of more than 64 KiB; "op", "block" and
+/// "program" have lists of 16 attributes, others lists of at most 3.
 template <class F>
 void for_each(F const& f) {
     f("matrix", TensorDesc{5, {3, 2}});

@@ -1,4 +1,4 @@
-// tests/io/dlpack.cpp: tensors shared with other libraries, and those of theirs that are refused.
+// tests/io/dlpack.cpp: tensors shared with other libraries, and invalid tensors of theirs.
 #include <rowan/io/dlpack.hpp>
 
 #include "catch.hpp"
@@ -51,7 +51,7 @@ struct DLManagedTensor {
 };
 }  // namespace theirs
 
-/// A producer: 2 rows of 3 floats, the numbers 0 to 5, of which the first element is the second in memory. Counts calls of its deleter.
+/// A producer of [[0, 1, 2], [3, 4, 5]] with an offset of one element. Counts calls of its deleter.
 struct Producer {
     std::array<float, 8> data{-1, 0, 1, 2, 3, 4, 5, -1};
     std::array<std::int64_t, 8> shape{2, 3}, strides{3, 1};
@@ -63,7 +63,7 @@ struct Producer {
     rowan::dlpack::DLTensor& tensor() { return managed.dl_tensor; }
 };
 
-/// What is said of a producer that `change` has changed; both functions must leave it the caller's.
+/// The error text for a producer after `change`; both functions must not take ownership of it.
 template <class T = float, class Change>
 std::string refused(Change const& change) {
     Producer producer;
@@ -168,7 +168,7 @@ TEST_CASE("assignment never writes to a producer's memory", "[dlpack][alias]") {
     CHECK(unchanged([](auto& t) { Tensor<float> const ones = Tensor<float>::full({2, 3}, 1); t = ones; }));
     CHECK(unchanged([](auto& t) { t.resize(Shape{1, 2}); t(0, 0) = 7; }));
     CHECK(unchanged([](auto& t) {
-        t = t.slice(0, 1);  // the only one to see it now
+        t = t.slice(0, 1);  // now the only alias
         Tensor<float> const ones{{1, 1, 1}};
         t = ones;
     }));

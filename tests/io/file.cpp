@@ -1,4 +1,4 @@
-// tests/io/file.cpp: files that are written whole or not at all, bytes that are never read beyond their end, and checksums.
+// tests/io/file.cpp: files that are written completely or not at all, readers that check bounds, and checksums.
 #include <rowan/io/detail/byte_reader.hpp>
 #include <rowan/io/detail/crc32c.hpp>
 #include <rowan/io/detail/file.hpp>
@@ -75,7 +75,7 @@ TEST_CASE("a checksum is combined from those of parts, on any number of threads"
         RC_ASSERT(crc32c(std::as_bytes(std::span(b)), sum(a)) == sum(all));
         RC_ASSERT((crc32c_product(sum(a), crc32c_zeros(b.size())) ^ sum(b)) == sum(all));
     }));
-    // More bytes than 2^61: their bits are not counted with 64 bits.
+    // More bytes than 2^61: the number of their bits exceeds 64 bits.
     CHECK(crc32c_zeros(std::uint64_t{1} << 62) == crc32c_product(crc32c_zeros(std::uint64_t{1} << 61), crc32c_zeros(std::uint64_t{1} << 61)));
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("bytes are read up to their end and never beyond", "[io][bad_input]") 
     CHECK_THROWS_WITH(reader.number<std::uint32_t>("b"), "byte 102: b needs 4 bytes, 3 are left");
     CHECK_THROWS_WITH(reader.bytes("c", ~std::uint64_t{0}), "byte 102: c needs 18446744073709551615 bytes, 3 are left");
     CHECK_THROWS_WITH(reader.expect_end("d"), "byte 102: d ends here, but 3 bytes follow");
-    CHECK(reader.left() == 3);  // nothing was taken
+    CHECK(reader.left() == 3);  // nothing was consumed
     CHECK(reader.bytes("c", 3)[2] == std::byte{5});
     CHECK_NOTHROW(reader.expect_end("d"));
     CHECK(reader.bytes("e", 0).empty());
@@ -103,7 +103,7 @@ TEST_CASE("a file is written whole, also with short writes and interruptions", "
     CHECK(test::read(path) == bytes);
     std::size_t const calls = FaultyFiles::state.calls;
     for (std::size_t n = 1; n <= calls; ++n) {
-        if (n == calls - 3 || n == calls - 2) continue;  // close, which is called once whatever it says, and rename
+        if (n == calls - 3 || n == calls - 2) continue;  // close, which is called once even if it fails, and rename
         FaultyFiles::state = {.fail = n, .code = EINTR, .most = 7};
         save(path, std::span(bytes).first(300), std::span(bytes).subspan(300));
         CHECK(test::read(path) == bytes);
@@ -147,7 +147,7 @@ TEST_CASE("an unfinished file leaves no trace", "[io]") {
         AtomicFile<> file(folder / "x");
         file.write(bytes_of("half"));
         CHECK(folder.files() == 1);
-        AtomicFile<> second(folder / "x");  // has another name
+        AtomicFile<> second(folder / "x");  // another name
         CHECK(folder.files() == 2);
     }
     CHECK(folder.files() == 0);
@@ -210,7 +210,7 @@ TEST_CASE("a file is read also in small pieces, and only as far as it is one", "
     CHECK_THROWS_WITH(InputFile(folder / "none"), "open " + folder / "none: No such file or directory");
     CHECK_THROWS_WITH(InputFile(folder / ""), "open " + folder / ": not a regular file");
     ::mkfifo((folder / "pipe").c_str(), 0600);
-    CHECK_THROWS_AS(InputFile(folder / "pipe"), IoError);  // and does not wait for a writer
+    CHECK_THROWS_AS(InputFile(folder / "pipe"), IoError);  // without waiting for a writer
     CHECK_THROWS_AS(write_file(folder / "no/such", bytes), IoError);
 }
 

@@ -1,4 +1,4 @@
-// tests/io/files.hpp: a folder for a test's files, and a system that refuses, interrupts, does less than was asked, and writes down what it did.
+// tests/io/files.hpp: a folder for a test's files, and system calls that can fail, be interrupted or short, with a log.
 #pragma once
 
 #include <rowan/io/detail/file.hpp>
@@ -15,7 +15,7 @@ namespace test {
 
 using Bytes = std::vector<std::byte>;
 
-/// A folder of this test alone, which goes with it.
+/// A temporary folder of one test.
 class Folder {
 public:
     Folder() {
@@ -45,18 +45,18 @@ inline void write(std::string const& path, std::span<std::byte const> bytes) { r
 
 inline std::span<std::byte const> bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 
-/// What was asked of the system: `name` of `path`, with what was written.
+/// A system call: its name, the path, and the bytes written.
 struct Operation {
     std::string name, path, to;
     Bytes bytes;
 };
 
-/// The system, except that its calls can be told to fail. `unlink` never does: who could then clean up?
+/// System calls that can fail on request. `unlink` never fails, so that files can be removed.
 struct Faults {
-    std::size_t fail = 0;     // the n-th call from now on, counted from 1; 0: none
+    std::size_t fail = 0;     // the n-th call from now on fails, counted from 1; 0: none
     bool ever_after = false;  // and all later ones
     int code = EIO;
-    std::size_t most = 1 << 30;  // bytes that are written or read at once
+    std::size_t most = 1 << 30;  // the largest number of bytes per write or read
     std::size_t calls = 0;
     std::vector<Operation> log{};
     std::map<int, std::string> open{};
@@ -108,7 +108,7 @@ private:
     static void done(char const* name, std::string const& path) { state.log.push_back({name, path, "", {}}); }
 };
 
-// As the definition of CRC-32C says, one bit after the other.
+// The definition of CRC-32C, bit by bit.
 inline std::uint32_t slow_crc32c(std::span<std::byte const> bytes) {
     std::uint32_t state = ~0U;
     for (std::byte const b : bytes) {

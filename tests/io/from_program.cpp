@@ -1,4 +1,4 @@
-// tests/io/from_program.cpp: nets that became programs, also in the files of models, and become nets again.
+// tests/io/from_program.cpp: nets converted to programs, also in model files, and back.
 #include <rowan/io/checkpoint_chain.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/model.hpp>
@@ -45,7 +45,7 @@ namespace {
 using namespace rowan;
 using Out = layer::Var<float>;
 
-/// An operator of a user's own, with an attribute.
+/// A custom operator with an attribute.
 struct leaky_op {
     static constexpr std::string_view name = "leaky";
     using inputs = slots<slot::x>;
@@ -79,7 +79,7 @@ Out last_of_gru(Out const& rows) {
         .last;
 }
 
-/// Nets that together have every operator that a program may have.
+/// Nets that together use every operator that a program can have.
 std::vector<std::function<Out()>> const nets{
     [] { return layer::fc(last_of_gru(words_to_rows()), {.output_size = 2}); },
     [] {  // backwards, with a first state and two memories
@@ -145,7 +145,7 @@ Feeds const batch{{"words", LoDTensor<std::int64_t>::from_nested({{1, 2, 3}, {5}
                   {"label", Tensor<std::int64_t>{4, 0}},
                   {"label2", Tensor<std::int64_t>{5, 1}}};
 
-/// What of the batch a program takes.
+/// The feeds that the program reads.
 Feeds feeds_of(ProgramDesc const& program) {
     Feeds feeds;
     for (OpDesc const& op : program.blocks[0].ops) {
@@ -156,7 +156,7 @@ Feeds feeds_of(ProgramDesc const& program) {
     return feeds;
 }
 
-/// Values for the parameters of a net, by the names that they have in its program.
+/// Values for the parameters of a net, by their names in its program.
 Parameters values_for(Variable& out) {
     Parameters parameters;
     std::uint64_t seed = 0;
@@ -174,7 +174,7 @@ Parameters values_for(Variable& out) {
     return parameters;
 }
 
-/// A program with one thing changed, and what must be said of it.
+/// The error text of a program after `change`.
 std::string refusal(ProgramDesc program, std::function<void(ProgramDesc&)> const& change) {
     change(program);
     Scope scope;

@@ -29,7 +29,7 @@ namespace {
 using namespace rowan;
 
 struct File {
-    std::string path = std::string("rowan_model_").append(std::to_string(::getpid())).append(".rowan");  // cases run at the same time
+    std::string path = std::string("rowan_model_").append(std::to_string(::getpid())).append(".rowan");  // test cases run in parallel
     ~File() { std::remove(path.c_str()); }
 
     std::string read() const {
@@ -41,7 +41,7 @@ struct File {
     }
 };
 
-/// A recurrent net, its layers made in one order or another.
+/// A recurrent net whose layers are created in one of two orders.
 layer::Var<float> build(Scope& scope, bool backwards = false, std::int64_t size = 4) {
     ScopeGuard const guard(scope);
     auto const words = layer::data<std::int64_t>("words", {UNK}, 1);
@@ -136,7 +136,7 @@ TEST_CASE("files of another net, damaged files and missing files throw", "[io]")
         for (std::size_t i = 0; i < 8; ++i) absurd[n + i] = i == 7 ? '\x7f' : '\xff';
         file.write(absurd);
         try {
-            load_model(predict, file.path);  // where it was a value that has changed
+            load_model(predict, file.path);  // if the changed byte belongs to a value
         } catch (Error const&) {
             ++refused;
         }

@@ -1,4 +1,4 @@
-// tests/io/npy.cpp: NumPy's files, as NumPy 2.4.6 writes them, and those that are refused.
+// tests/io/npy.cpp: files as NumPy 2.4.6 writes them, and invalid files.
 #include <rowan/io/npy.hpp>
 
 #include "inputs.hpp"
@@ -26,7 +26,7 @@ Bytes bytes(std::string_view text) {
     return {all.begin(), all.end()};
 }
 
-/// What `save` writes: the header is padded with blanks.
+/// A file as `save` writes it, with a header padded with spaces.
 Bytes file(std::string const& dictionary, Bytes const& elements, std::string const& begin = {"\x93NUMPY\1\0v\0", 10}) {
     std::string const header = begin + dictionary;
     return join({bytes(header + std::string(127 - header.size(), ' ') + '\n'), elements});
@@ -36,7 +36,7 @@ Tensor<float> const three_by_two{{1, 2}, {3, 4}, {5, 6}};
 Bytes const one_to_six = hex("0000803f 00000040 00004040 00008040 0000a040 0000c040");
 Bytes const golden = file("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", one_to_six);
 
-/// A file of a dictionary of any length.
+/// A file with a dictionary of any length.
 Bytes any(std::string const& dictionary, std::size_t elements = 24) {
     std::string text("\x93NUMPY\1\0", 8);
     text += static_cast<char>((dictionary.size() + 1) % 256);

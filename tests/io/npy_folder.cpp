@@ -39,7 +39,7 @@ TEST_CASE("a folder returns its tensors by name", "[npy]") {
 
     save_npy_folder(folder / "none", {});
     CHECK(NpyFolder(folder / "none").names().empty());
-    save_npy_folder(folder / "none", {{"ids", ids}});  // nothing is lost
+    save_npy_folder(folder / "none", {{"ids", ids}});  // no file is lost
     CHECK(NpyFolder(folder / "none").load<std::int64_t>("ids") == ids);
 }
 

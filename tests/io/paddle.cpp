@@ -1,4 +1,4 @@
-// tests/io/paddle.cpp: Paddle's streams, byte for byte, and those that its own reader takes and ours refuses.
+// tests/io/paddle.cpp: Paddle's streams, byte for byte, and invalid streams, also those that Paddle accepts.
 #include <rowan/io/describe_paddle.hpp>
 #include <rowan/io/paddle.hpp>
 
@@ -23,7 +23,7 @@ using inputs::Shape;
 using rowan::bfloat16, rowan::describe_paddle, rowan::float16, rowan::from_paddle, rowan::load_paddle, rowan::load_paddle_combined, rowan::Lod,
     rowan::LoDTensor, rowan::save_paddle, rowan::save_paddle_combined, rowan::SelectedRows, rowan::Tensor, rowan::TensorDesc, rowan::to_paddle;
 
-// The letters are those of the goldens, which Paddle 2.6.2 and 3.3.1 wrote.
+// The letters are those of the golden streams, written by Paddle 2.6.2 and 3.3.1.
 Bytes const golden_a = hex(
     "00000000 0200000000000000 1800000000000000 0000000000000000 0100000000000000 0200000000000000"
     "1800000000000000 0000000000000000 0200000000000000 0300000000000000"
@@ -50,7 +50,7 @@ std::string refusal(Bytes const& bytes) {
     return damage::refusal([&] { from_paddle<V>(bytes); });
 }
 
-/// A stream of float ones from its parts, all in hex: what stands before the tensor, the descriptor's size and bytes.
+/// A stream of float ones from its parts in hex: the bytes before the tensor, the descriptor's size and bytes.
 std::string refusal_of(std::string const& head, std::string const& desc, std::size_t elements) {
     return refusal(join({hex(head), hex(desc), Bytes(4 * elements)}));
 }
@@ -68,7 +68,7 @@ void check_damage(V const& value, std::size_t elements) {
     auto const load = [](Bytes const& b) { return from_paddle<V>(b); };
     damage::check_truncations(bytes, load);
     damage::check_bit_flips(bytes, load, [&](V const& loaded, std::size_t byte) {
-        // What is accepted is another value of the same form, or has another number where nothing says what it must be.
+        // Accepted changes alter element values, or numbers that the format does not constrain.
         if (byte >= bytes.size() - elements) return loaded.value().shape() == value.value().shape();
         return to_paddle(loaded).size() == bytes.size();
     });
@@ -286,7 +286,7 @@ TEST_CASE("a file is described, and one of its streams is read", "[paddle]") {
     save_paddle(other, SelectedRows<float>(1LL << 40, {}, Tensor<float>::from_shape({0, 4})));
     CHECK(describe_paddle(other)[0].height == 1LL << 40);
 
-    test::write(other, hex(no_lod + "00000000 06000000 080110031001 010002000300"));  // 16-bit integers, which rowan has not
+    test::write(other, hex(no_lod + "00000000 06000000 080110031001 010002000300"));  // 16-bit integers, which rowan does not support
     CHECK(describe_paddle(other)[0].tensor == TensorDesc{1, {3, 1}});
     test::write(other, std::span(golden_e).first(97));
     CHECK(damage::refusal([&] { describe_paddle(other); }) ==

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/io/read_checkpoint.py FILE...: reads checkpoints with struct and numpy alone, and prints what they hold."""
+"""tests/io/read_checkpoint.py FILE...: reads checkpoints with struct and numpy alone, and prints their contents."""
 import struct, sys
 import numpy
 

@@ -23,7 +23,7 @@ namespace test {
 
 using namespace rowan;
 
-/// A parameter of doubles with such a value.
+/// A parameter of doubles with a value from the seed.
 inline layer::Var<double> parameter(Dims const& dims, std::uint64_t seed, std::string const& name = "") {
     auto const v = layer::parameter<double>(dims, {-1, 1}, name);
     v->initialize(v->value(), seed);
@@ -35,7 +35,7 @@ void set(Variable& v, V value) {
     v.value().set(std::move(value));
 }
 
-/// What a layer of a net without parameters gives.
+/// The value of a layer in a net without parameters.
 template <class T>
 LoDTensor<T> run(layer::Var<T> const& out, Feeds const& feeds = {}) {
     return infer(out, feeds, Parameters());

@@ -26,7 +26,7 @@ namespace {
 
 using Row = Tensor<double>;
 
-/// The cost Σ dropout(v) + Σ dropout(w), each a row of zeros at first: of an element that is kept the gradient is 2, else 0.
+/// The cost Σ dropout(v) + Σ dropout(w); v and w begin as rows of zeros. Kept elements have the gradient 2, others 0.
 layer::Var<double> sum_of_kept(std::int64_t width, bool backwards = false) {
     auto const v = layer::parameter<double>({1, width}, {}, "v"), w = layer::parameter<double>({1, width}, {}, "w");
     auto const ones = layer::full<double>({width, 1}, 1);
@@ -35,7 +35,7 @@ layer::Var<double> sum_of_kept(std::int64_t width, bool backwards = false) {
     return layer::add(sums[backwards ? 1 : 0], sums[backwards ? 0 : 1]);
 }
 
-/// What each batch of a training of them with the rate 1 takes from v and from w.
+/// The values that each batch subtracts from v and w in a training with the learning rate 1.
 struct Masks {
     std::vector<Row> v, w;
 };
@@ -132,7 +132,7 @@ TEST_CASE("dropout changes nothing outside training, also between training steps
     Net<>::trace_and_build(*out).run(scope);  // with the values of the last batch
     CHECK(out->value().get<LoDTensor<float>>() == value);
 
-    // and a batch that is refused leaves no seed behind
+    // a batch that throws leaves no seed behind
     Feeds const bad{{"x", value}, {"y", Tensor<float>{{0, 0, 0}}}};
     CHECK_THROWS_AS(train(cost, [&](std::int64_t) { return std::array{bad}; }), ShapeError);
     CHECK(test::run(out, {{"x", value}}) == value);

@@ -22,8 +22,8 @@ using namespace rowan;
 
 namespace {
 
-/// The cost Σ table[ids] + 3 · Σ b, both parameters zeros at first. For ids 2 0 2 the gradients are [1 1] of row 0 and [2 2] of row 2, which
-/// is there twice, and [3 3].
+/// The cost Σ table[ids] + 3 · Σ b; both parameters begin with zeros. For ids 2 0 2 the gradients are [1 1] for row 0,
+/// [2 2] for row 2, which occurs twice, and [3 3].
 template <class T = double>
 layer::Var<T> linear() {
     auto const ids = layer::data<std::int64_t>("ids", {UNK});
@@ -35,7 +35,7 @@ layer::Var<T> linear() {
 
 Feeds const batch{{"ids", Tensor<std::int64_t>{2, 0, 2}}};
 
-/// Minus the gradients that the optimizer gets.
+/// The negative gradients that the optimizer gets.
 Parameters once(layer::GradientClip const& clip) {
     test::DefaultScope scope;
     return train(linear(), [](std::int64_t) { return std::array{batch}; }, {.optimizer = layer::Sgd{.learning_rate = 1}, .clip = clip});
@@ -49,7 +49,7 @@ void gives(layer::GradientClip const& clip, double row0, double row2, double b) 
     for (std::size_t i = 0; i < 2; ++i) CHECK(got.get<double>("b").data()[i] == Approx(bias.data()[i]).epsilon(1e-15));
 }
 
-/// A user's own way: signs.
+/// A custom clip: the signs.
 struct sign_op {
     static constexpr std::string_view name = "sign";
     using inputs = slots<slot::x>;

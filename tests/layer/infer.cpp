@@ -24,7 +24,7 @@ using namespace rowan;
 
 namespace {
 
-/// Sentences of words and a row for each, a label for each sentence.
+/// Sentences of words with a row for each word, and a label for each sentence.
 struct Classifier {
     test::DefaultScope scope;
     layer::Var<std::int64_t> words = layer::data<std::int64_t>("words", {UNK}, 1);
@@ -45,7 +45,7 @@ struct Classifier {
     }
 };
 
-/// Both train and infer say it, and keep the values that variables had.
+/// train and infer must both throw E with this text, and must not change variables.
 template <class E>
 void refused(Classifier& net, Feeds const& feeds, std::string const& text) {
     auto const one = [&](std::int64_t) { return std::array{feeds}; };
@@ -96,7 +96,7 @@ TEST_CASE("infer accepts feeds that only the cost needs, and ignores them", "[la
     CHECK(infer(net.scores, net.with("label", Tensor<float>{{1, 2}}), net.parameters) == want);
     CHECK_THROWS_WITH(infer(net.scores, net.with("lable", Tensor<std::int32_t>{0, 2}), net.parameters),
                       "the batch has a value for \"lable\", but there is no data variable of that name");
-    Scope inner(net.scope);  // data of scopes around
+    Scope inner(net.scope);  // data of parent scopes
     ScopeGuard const guard(inner);
     CHECK(infer(layer::scale(net.scores, 1), net.good, net.parameters) == want);
 }

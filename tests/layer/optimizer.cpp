@@ -19,7 +19,7 @@ using namespace rowan;
 
 namespace {
 
-/// Refuses its third step.
+/// An optimizer that throws at its third step.
 struct tired_op : rowan::detail::optimizer_op<AdamOptions> {
     static constexpr std::string_view name = "tired";
     template <class P, class D, rowan::detail::gradient_on<D> G>
@@ -33,7 +33,7 @@ struct Tired {
     AdamOptions options() const { return {.learning_rate = 1}; }
 };
 
-/// Passes on its input, and a gradient of another shape.
+/// An operator that returns its input, and a gradient of another shape.
 struct wrong_grad_op {
     static constexpr std::string_view name = "wrong_grad";
     using inputs = slots<grad_of<slot::out>>;
@@ -59,13 +59,13 @@ struct wrong_op {
 
 float first(Variable const& v) { return v.value().get<LoDTensor<float>>().value().data()[0]; }
 
-/// A net of two parameters that begin with 0, whose gradients are 1.
+/// A net of two parameters with initial value 0 and gradient 1.
 struct Two {
     test::DefaultScope scope;
     layer::Var<float> v = layer::parameter<float>({1}, {}, "v"), w = layer::parameter<float>({1}, {}, "w");
     layer::Var<float> cost = layer::add(v, w);
 
-    /// Three batches that must not all pass: how often v and w have changed.
+    /// Trains on three batches, one of which must throw. Returns the number of changes of v and w.
     std::pair<float, float> steps(TrainOptions const& options, std::string const& text) const {
         v->value().clear();
         w->value().clear();
@@ -86,7 +86,7 @@ TEST_CASE("all parameters change or none, even if one optimizer throws", "[layer
     CHECK(net.steps(with(layer::Ftrl{.l1 = nan}), "ftrl(w, w@ftrl.moment, w@ftrl.linear, identity_1.out_0): l1 is nan, expected a finite number") == both{0, 0});
     CHECK(net.steps(with(Tired{}), "tired(w, identity_1.out_0): step is 3, expected less than 3") == both{2, 2});
     auto options = with(layer::Sgd{.learning_rate = 1e30});
-    options.schedule = [](std::int64_t step) { return step == 2 ? 1e30 : 1.0; };  // too much for floats, but for w alone
+    options.schedule = [](std::int64_t step) { return step == 2 ? 1e30 : 1.0; };  // overflows, but only for w
     CHECK(net.steps(options, "sgd(w, identity_1.out_0): learning_rate is 1.0000000000000001e+60, expected a number that fits the type of computation") == both{2, 2e30f});
 
     auto const wrong = layer::add(net.v, layer::apply<wrong_op>({}, net.w));

@@ -44,10 +44,10 @@ TEST_CASE("later training does not change the parameters that training returned"
     auto const longer = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .resume = &first});
     CHECK(infer(predict, batch, first) == before);
     CHECK(!(infer(predict, batch, longer) == before));
-    auto const again = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});  // from the seed, not from where the last ended
+    auto const again = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}});  // begins with the seed's values
     CHECK(infer(predict, batch, again) == before);
 
-    // asking other parameters in the middle of training does not disturb it
+    // infer with other parameters during training does not change the training
     auto const asked = train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = 0.1}, .on_batch = [&](BatchReport const&) { infer(predict, batch, longer); }});
     CHECK(infer(predict, batch, asked) == before);
 }

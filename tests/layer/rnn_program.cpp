@@ -17,7 +17,7 @@ using namespace test;
 
 Lod const lod = Lod::from_lengths({{0, 1, 5, 5, 2}});
 
-struct own_op : tanh_op {  // an operator of a user's, who cannot know which names layers use
+struct own_op : tanh_op {  // a custom operator with the name of a layer's operator
     static constexpr std::string_view name = "add_to";
 };
 
@@ -125,7 +125,7 @@ TEST_CASE("an invalid step throws", "[rnn_program]") {
     std::size_t const operators = scope.operators().size();
     auto const again = layer::add_to(used, nullptr);
     CHECK_THROWS_WITH(layer::rnn({.input = x, .step_net = again}), "layer::add_to: the memory belongs to another recurrent layer");
-    CHECK(scope.operators().size() == operators + 1);  // that of add_to
+    CHECK(scope.operators().size() == operators + 1);  // the result of add_to
     auto const never = layer::tensor();
     auto const net = Net<>::trace_and_build(*layer::fc(never, {.output_size = 1}));
     CHECK_THROWS_AS(net.run(scope), GraphError);

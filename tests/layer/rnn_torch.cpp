@@ -1,4 +1,4 @@
-// tests/layer/rnn_torch.cpp: recurrent layers against PyTorch 2.9 in double, with copied weights and sequences of 0, 1, 5, 5 and 2 rows.
+// tests/layer/rnn_torch.cpp: recurrent layers against PyTorch 2.9 in double, with sequences of 0, 1, 5, 5 and 2 rows.
 //
 //     mod = torch.nn.GRU(2, 3).double()       # weight_ih_l0 = w_x.T and so on; LSTM likewise
 //     out = torch.cat([mod(x[a:b].unsqueeze(1))[0][:, 0] for a, b in sequences]);  loss = ((out - y) ** 2).mean();  loss.backward()

@@ -20,7 +20,7 @@ using namespace rowan;
 
 namespace {
 
-/// Trains the cost v + w, whose gradients are 1, so that a step takes the learning rate from each. They begin with 0.
+/// Trains the cost v + w with gradients 1, so that a step subtracts the learning rate. v and w begin with 0.
 Parameters trained(TrainOptions options, std::int64_t steps) {
     test::DefaultScope scope;
     auto const v = layer::parameter<double>({1}, {}, "v"), w = layer::parameter<double>({1}, {}, "w");
@@ -29,7 +29,7 @@ Parameters trained(TrainOptions options, std::int64_t steps) {
 }
 double value(Parameters const& parameters, char const* name) { return parameters.get<double>(name)(0); }
 
-/// A user's optimizer without a learning rate.
+/// A custom optimizer without a learning rate.
 struct minus_op : rowan::detail::optimizer_op<no_attributes> {
     static constexpr std::string_view name = "minus";
     template <class P, class D, rowan::detail::gradient_on<D> G>
@@ -90,7 +90,7 @@ TEST_CASE("a schedule multiplies the learning rate of every optimizer", "[layer]
     CHECK(value(five, "v") == -(1 + 1 + 0.5 + 0.5 + 0.25));
     CHECK(value(five, "w") == 4 * value(five, "v"));
 
-    options.resume = &five;  // goes on with step 5
+    options.resume = &five;  // continues with step 5
     auto const seven = trained(options, 2);
     CHECK(value(seven, "v") == value(five, "v") - 0.25 - 0.125);
 

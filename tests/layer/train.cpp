@@ -179,7 +179,7 @@ TEST_CASE("training leaves the net unchanged, also when repeated", "[layer]") {
     CHECK(scope.find("table@adam.moment") == nullptr);
     CHECK(scope.find("fc_0.w_0") != nullptr);
 
-    // one training within another, of the same net
+    // a training inside another training of the same net
     auto const nested = train(cost, reader, {.optimizer = layer::Adam{}, .clip = options.clip, .on_epoch = [&](std::int64_t, Parameters const&) {
         CHECK_THROWS_AS(train(cost, reader, {.optimizer = layer::Sgd{.learning_rate = std::nan("")}}), ValueError);
     }});

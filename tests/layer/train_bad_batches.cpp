@@ -1,5 +1,5 @@
-// tests/layer/train_bad_batches.cpp: batches that a net cannot take: the error names operator and variable, every bit of
-// parameters and optimizer states stays, and the next good batch trains as if nothing had happened.
+// tests/layer/train_bad_batches.cpp: invalid batches: the error names operator and variable, parameters and optimizer
+// states keep all bits, and the next valid batch trains as if there had been no error.
 #include "layer/check_net.hpp"
 
 #include <rowan/io/model.hpp>
@@ -34,8 +34,8 @@ std::map<std::string, std::string> bits(Parameters const& parameters) {
     return found;
 }
 
-/// Words -> rows of a table -> GRU, numbers of each sentence -> fc; both together -> scores -> loss.
-/// `within`: the table is looked up in the middle of each step.
+/// Words -> rows of a table -> GRU, numbers of each sentence -> fc; their sum -> scores -> loss.
+/// `within`: the table is looked up inside each step.
 struct Model {
     Scope scope;
     Variable *predict, *cost;
@@ -74,7 +74,7 @@ Feeds with(Feeds feeds, std::string const& name, Feed value) {
     return feeds;
 }
 
-/// What a training gives in whose middle something bad is tried, which must throw and change nothing.
+/// Trains three batches and returns the parameters. Calls `bad` in between, which must throw and change nothing.
 std::map<std::string, std::string> trained(bool within, layer::Optimizer const& optimizer,
                                            std::function<void(Model&, rowan::detail::Trainer<float, Cpu>&)> const& bad) {
     Model model(within);
@@ -103,7 +103,7 @@ struct Bad {
     char const* what;
     Feeds feeds;
     bool (*type)(Error const&);
-    char const* text[2];  // of a table looked up before the steps, and in their middle if that is another
+    char const* text[2];  // if the table is looked up before the steps; inside them, if different
 };
 
 template <class E>
@@ -177,7 +177,7 @@ TEST_CASE("a question that a net cannot answer does not disturb its training", "
     for (Bad const& bad : bad_batches()) {
         if (bad.feeds.size() < 3 || std::string(bad.what).find("label") != std::string::npos || bad.type == &is<ValueError> ||
             bad.type == &is<ShapeError>)
-            continue;  // what infer can answer
+            continue;  // valid for infer
         CAPTURE(bad.what);
         CHECK((trained(true, layer::Adam{}, [&](Model& model, auto& trainer) { infer(model.scores(), bad.feeds, trainer.parameters()); }) == want));
     }
@@ -233,7 +233,7 @@ TEST_CASE("a net with a cycle throws an error that names the cycle", "[layer][ba
     std::vector<Feeds> const batches{feeds};
     auto const reader = [&](std::int64_t) { return batches; };
     auto const before = train(cost, reader);
-    first.inputs[0] = last.outputs[0];  // layers cannot do it
+    first.inputs[0] = last.outputs[0];  // layers cannot create a cycle
     CHECK_THROWS_AS(train(cost, reader, {.resume = &before}), GraphError);
     CHECK_THROWS_WITH(train(cost, reader, {.resume = &before}), "the net has a cycle: relu -> tanh -> relu");
     CHECK_THROWS_WITH(infer(cost, feeds, before), "the net has a cycle: relu -> tanh -> relu");
@@ -259,7 +259,7 @@ TEST_CASE("an error names a variable that is neither written nor fed", "[layer][
     CHECK_THROWS_WITH(train(cost, reader, {.resume = &first}), "the variable \"hole\" has no value: it is written by no operator");
     CHECK_THROWS_WITH(infer(predict, feeds, first), "the variable \"hole\" has no value: it is written by no operator");
     CHECK((bits(first) == bits(train(cost, [](std::int64_t) { return std::vector<Feeds>(); }, {.resume = &first}))));
-    hole->value().set(LoDTensor<float>(three.share()));  // the caller may
+    hole->value().set(LoDTensor<float>(three.share()));  // the caller may write it
     CHECK(!(bits(train(cost, reader, {.resume = &first})) == bits(first)));
 }
 

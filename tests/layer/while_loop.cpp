@@ -41,7 +41,7 @@ TEST_CASE("a loop runs while its condition is true", "[layer]") {
         x, [](auto const& v) { return layer::any(layer::less(layer::reduce_sum(v, {.axes = {0}}), 100)); },
         [](auto const& v) { return layer::scale(v, 2); });
     CHECK(doubled->spec().dims == Dims{UNK, 2});
-    CHECK(run(doubled, {{"x", Tensor<double>{{30, 90}}}}).value() == Tensor<double>{{120, 360}});  // as many as the data ask for
+    CHECK(run(doubled, {{"x", Tensor<double>{{30, 90}}}}).value() == Tensor<double>{{120, 360}});  // the data decide when it ends
     CHECK(run(doubled, {{"x", Tensor<double>{{100, 100}}}}).value() == Tensor<double>{{100, 100}});
 }
 

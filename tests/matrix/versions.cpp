@@ -1,5 +1,5 @@
-// tests/matrix/versions.cpp: says which versions of the libraries the other tests of this program were compiled with. Calls what the
-// examples that are built with them do not.
+// tests/matrix/versions.cpp: prints the versions of the libraries that this program was compiled with. Calls functions
+// that the examples do not use.
 #include <rowan/io.hpp>
 #include <rowan/rowan.hpp>
 

@@ -1,4 +1,4 @@
-// tests/numpy/checkpoints.cpp FOLDER: writes checkpoints of every kind and type there, and prints what read_checkpoint.py should find in them.
+// tests/numpy/checkpoints.cpp FOLDER: writes checkpoints of all kinds and types, and prints their expected contents.
 #include <rowan/io/checkpoint_chain.hpp>
 
 #include "io/checkpoint_files.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tests/numpy/checkpoints.sh PROGRAM FOLDER: a reader of struct and numpy alone finds in checkpoints what the PROGRAM that writes them says.
+# tests/numpy/checkpoints.sh PROGRAM FOLDER: a reader in Python reads the checkpoints that PROGRAM writes.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 

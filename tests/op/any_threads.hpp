@@ -29,7 +29,7 @@ bool same_bits(std::tuple<A, B> const& a, std::tuple<A, B> const& b) {
     return same_bits(std::get<0>(a), std::get<0>(b)) && same_bits(std::get<1>(a), std::get<1>(b));
 }
 
-/// Calls f with 1, 2 and 8 threads and compares what comes back.
+/// Calls f with 1, 2 and 8 threads and compares the results.
 template <class F>
 void check_any_threads(F const& f) {
     auto const want = f(rowan::Cpu{1});

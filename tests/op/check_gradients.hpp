@@ -27,7 +27,7 @@ inline Tensor<double> dense(SelectedRows<double> const& g) { return rowan::to_de
 template <class V>
 inline constexpr bool has_numbers = std::is_same_v<V, Tensor<double>> || std::is_same_v<V, LoDTensor<double>>;
 
-/// A gradient for an output: numbers of its shape, with its levels.
+/// A gradient for an output, with its shape and levels.
 inline Tensor<double> like(Tensor<double> const& t, std::uint64_t seed) { return values(t.shape(), seed); }
 inline LoDTensor<double> like(LoDTensor<double> const& t, std::uint64_t seed) { return {values(t.shape(), seed), t.lod()}; }
 template <class V>
@@ -47,7 +47,7 @@ double dot(V const& value, W const& weight) {
     }
 }
 
-/// Does one of the rules read the gradient of this output?
+/// Whether a rule reads the gradient of this output.
 template <class Slot, class... Rule>
 constexpr bool reads_grad(rowan::grad_rules<Rule...>) {
     return (Rule::reads::template has<rowan::grad_of<Slot>> || ...);
@@ -71,7 +71,7 @@ auto weights_of(rowan::slots<Slot...>, std::tuple<Out...> const& outputs) {
         outputs);
 }
 
-/// Compares the gradient of one input with differences of the loss.
+/// Compares the gradient of an input with differences of the loss.
 template <class X, class G, class Loss>
 void check_input(X& input, G const& gradient, Loss const& loss, double tolerance) {
     if constexpr (has_numbers<X>) {
@@ -108,8 +108,8 @@ double dots(A const& a, B const& b, std::index_sequence<i...>) {
     return (0.0 + ... + dot(std::get<i>(a), std::get<i>(b)));
 }
 
-/// Checks every gradient of Op's inputs that are numbers; the loss is a sum of all outputs whose gradients are read, with weights.
-/// An input without a gradient must not change the loss.
+/// Checks the gradients of all floating-point inputs of Op. The loss is a weighted sum of the outputs whose gradients
+/// are read; an input without a gradient must not change it.
 template <class Op, class... In>
 void check_gradients(std::tuple<In...> inputs, rowan::attributes_of<Op> const& attributes = {}, double tolerance = 1e-7) {
     auto const run = [&] {

@@ -29,7 +29,7 @@ TEST_CASE("the norm of a row-sparse gradient equals that of the dense gradient",
     CHECK(small.rows().size() == 3);
     CHECK((rowan::to_dense(small)(2, 0)) == Approx(3 / std::sqrt(13.0)));
     CHECK((rowan::clip_by_norm(Cpu{}, g, {4}).value() == g.value()));  // √(1 + 4 + 4) is less, √13 too
-    CHECK(!(rowan::clip_by_norm(Cpu{}, g, {3.5}).value() == g.value()));  // and √9, which ignores duplicates, less than 3.5
+    CHECK(!(rowan::clip_by_norm(Cpu{}, g, {3.5}).value() == g.value()));  // √9, which ignores duplicates, would be less than 3.5
 }
 
 TEST_CASE("the global norm counts dense and row-sparse gradients together", "[op]") {

@@ -1,4 +1,4 @@
-// tests/op/concat.cpp: tensors put together along one axis.
+// tests/op/concat.cpp: tensors joined along an axis.
 #include <rowan/op/concat.hpp>
 
 #include "any_threads.hpp"
@@ -34,7 +34,7 @@ Tensor<T> counted(Shape const& shape, T first) {
     return t;
 }
 
-// Element by element, by its coordinates.
+// The reference: each element by its coordinates.
 Tensor<double> plain_concat(std::vector<Tensor<double>> const& x, std::size_t axis) {
     Shape shape = x[0].shape();
     shape[axis] = 0;

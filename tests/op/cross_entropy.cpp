@@ -25,7 +25,7 @@ static_assert(cross_entropy_grad_op::infer(tensor_spec<float>({UNK, 3}), tensor_
 
 namespace {
 
-// Probabilities that are no round numbers.
+// Probabilities with many digits.
 Tensor<double> shares(std::size_t n, std::size_t classes, std::uint64_t seed) {
     auto x = test::values({n, classes}, seed);
     for (double& p : x) p = 0.3 + 0.25 * p;
@@ -38,7 +38,7 @@ Labels labels(std::size_t n, std::size_t classes) {
     return label;
 }
 
-// cross_entropy_op with labels that are no input: they have no gradient.
+// cross_entropy_op with labels as a constant, which has no gradient.
 struct soft_grad_op;
 struct soft_op {
     static constexpr std::string_view name = "soft";

@@ -1,4 +1,4 @@
-// tests/op/dropout.cpp: zeros by chance, the same ones for one seed.
+// tests/op/dropout.cpp: random zeros, determined by the seed.
 #include <rowan/op/dropout.hpp>
 
 #include "any_threads.hpp"
@@ -25,12 +25,12 @@ static_assert(dropout_grad_op::infer(tensor_spec<std::uint8_t>({UNK, 3}), seed_s
 
 namespace {
 
-// The share of ones.
+// The fraction of ones.
 double share(Mask const& mask) {
     return static_cast<double>(std::accumulate(mask.data(), mask.data() + mask.size(), std::size_t{0})) / static_cast<double>(mask.size());
 }
 
-// The published generator, one state after the other, from a mixed seed.
+// The published generator with consecutive states, from a mixed seed.
 std::uint64_t next(std::uint64_t& state) {
     std::uint64_t z = (state += 0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -60,7 +60,7 @@ TEST_CASE("dropout drops the given fraction, and other elements for other seeds"
         double const spread = std::sqrt(p * (1 - p) / static_cast<double>(n));
         CHECK(std::abs(share(std::get<1>(dropout(x, p, 7))) - (1 - p)) <= 5 * spread);
     }
-    for (std::uint64_t const other : {std::uint64_t{8}, 7 + 0x9e3779b97f4a7c15U}) {  // neighbours as seeds and as states
+    for (std::uint64_t const other : {std::uint64_t{8}, 7 + 0x9e3779b97f4a7c15U}) {  // consecutive seeds and states
         auto const a = std::get<1>(dropout(x, 0.5, 7)), b = std::get<1>(dropout(x, 0.5, other));
         std::size_t same = 0, shifted = 0;
         for (std::size_t i = 0; i + 1 < n; ++i) {

@@ -1,4 +1,4 @@
-// tests/op/optimizers.cpp: the operators of the optimizers are the algorithms, for both kinds of gradients.
+// tests/op/optimizers.cpp: the operators of the optimizers equal the algorithms, for both kinds of gradients.
 #include <rowan/op/adagrad.hpp>
 #include <rowan/op/adam.hpp>
 #include <rowan/op/ftrl.hpp>
@@ -20,7 +20,7 @@ using rowan::Cpu, rowan::SelectedRows, rowan::Tensor, rowan::selected_rows_spec,
 SelectedRows<float> const sparse(6, {4, 1, 4}, inputs::wild<float>({3, 5}, 1));
 Tensor<float> const dense = inputs::wild<float>({6, 5}, 2);
 
-/// Op::run and `step` change equal tensors in the same way.
+/// Op::run and `step` must have the same effect.
 template <class Op, class Step, class... State>
 void same(Step const& step, State const&... state) {
     auto const both = [&](auto const& grad) {

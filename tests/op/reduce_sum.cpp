@@ -1,4 +1,4 @@
-// tests/op/reduce_sum.cpp: sums along axes, against a slow reference, and those of rows under their former name.
+// tests/op/reduce_sum.cpp: sums along axes, compared with a slow reference, and the former name sum_rows.
 #include <rowan/op/reduce_sum.hpp>
 #include <rowan/op/sum_rows.hpp>
 
@@ -27,7 +27,7 @@ static_assert(reduce_sum_op::infer(x) == tensor_spec<float>({}));
 static_assert(reduce_sum_op::infer(x, {{}, true}) == tensor_spec<float>({1, 1, 1}));
 static_assert(reduce_sum_op::infer(x, {{0}}) == tensor_spec<float>({3, 4}));
 static_assert(reduce_sum_op::infer(x, {{0}, true}) == tensor_spec<float>({1, 3, 4}));
-static_assert(reduce_sum_op::infer(x, {{-2}}) == tensor_spec<float>({UNK, 4}, 1));  // the rows remain, and their levels
+static_assert(reduce_sum_op::infer(x, {{-2}}) == tensor_spec<float>({UNK, 4}, 1));  // rows and levels are kept
 static_assert(reduce_sum_op::infer(x, {{2, 1}, true}) == tensor_spec<float>({UNK, 1, 1}, 1));
 static_assert(reduce_sum_op::infer(tensor_spec<double>({})) == tensor_spec<double>({}));
 static_assert(reduce_sum_grad_op::infer(x, tensor_spec<float>({UNK, 4}), {{1}}) == x);
@@ -38,7 +38,7 @@ bool is_reduced(Axes const& axes, std::size_t i, std::size_t rank) {
     return axes.empty() || std::ranges::find(axes, axis) != axes.end() || std::ranges::find(axes, axis - static_cast<std::int64_t>(rank)) != axes.end();
 }
 
-// Where each element of x goes, found from its coordinates.
+// The sum to which each element of x belongs, from its coordinates.
 std::vector<std::size_t> places(Shape const& shape, Axes const& axes) {
     std::size_t size = 1;
     for (std::size_t const dim : shape) size *= dim;
@@ -63,7 +63,7 @@ Shape result_shape(Shape const& shape, Axes const& axes, bool keep_dims) {
     return result;
 }
 
-// The contributions to each sum, listed, then summed in blocks of 64.
+// Lists the contributions to each sum, then sums them in blocks of 64.
 template <class T>
 Tensor<T> plain_sum(Tensor<T> const& t, Axes const& axes, bool keep_dims) {
     using S = typename rowan::dtype<T>::sum;
@@ -77,7 +77,7 @@ Tensor<T> plain_sum(Tensor<T> const& t, Axes const& axes, bool keep_dims) {
     return out;
 }
 
-// A random choice of axes, in any order, some counted from the end.
+// Random axes, in any order, some negative.
 Axes some_axes(std::size_t rank, inputs::Random& random) {
     Axes axes;
     for (std::size_t i = 0; i < rank; ++i) {

@@ -1,4 +1,4 @@
-// tests/op/relu.cpp: the positive part, its gradient from its result.
+// tests/op/relu.cpp: max(x, 0), and its gradient from the result.
 #include <rowan/op/relu.hpp>
 
 #include "any_threads.hpp"

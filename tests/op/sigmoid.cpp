@@ -1,4 +1,4 @@
-// tests/op/sigmoid.cpp: the logistic function, its gradient from its result.
+// tests/op/sigmoid.cpp: the logistic function, and its gradient from the result.
 #include <rowan/op/sigmoid.hpp>
 
 #include "any_threads.hpp"

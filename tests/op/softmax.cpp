@@ -1,4 +1,4 @@
-// tests/op/softmax.cpp: rows as shares of 1, and the gradient from the result.
+// tests/op/softmax.cpp: rows as probabilities, and the gradient from the result.
 #include <rowan/op/softmax.hpp>
 
 #include "../dtypes/own_types.hpp"

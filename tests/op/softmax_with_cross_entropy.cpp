@@ -1,4 +1,4 @@
-// tests/op/softmax_with_cross_entropy.cpp: losses of numbers whose softmax are probabilities.
+// tests/op/softmax_with_cross_entropy.cpp: losses of logits.
 #include <rowan/op/softmax_with_cross_entropy.hpp>
 
 #include "any_threads.hpp"

@@ -1,4 +1,4 @@
-// tests/op/split.cpp: a tensor cut along one axis.
+// tests/op/split.cpp: a tensor divided along an axis.
 #include <rowan/op/split.hpp>
 
 #include "any_threads.hpp"

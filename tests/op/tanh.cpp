@@ -1,4 +1,4 @@
-// tests/op/tanh.cpp: the hyperbolic tangent, its gradient from its result.
+// tests/op/tanh.cpp: the hyperbolic tangent, and its gradient from the result.
 #include <rowan/op/tanh.hpp>
 
 #include "any_threads.hpp"

@@ -1,5 +1,5 @@
-// tests/protobuf/descs.cpp: `write FOLDER` writes the bytes of every descriptor into a file KIND.NAME, `read FOLDER` reads such files, which
-// must hold what was written.
+// tests/protobuf/descs.cpp: `write FOLDER` writes the bytes of every descriptor to a file KIND.NAME; `read FOLDER`
+// reads such files and compares them with the descriptors.
 #include "io/descs.hpp"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-# tests/protobuf/descs.py FROM TO: reads every descriptor in the folder FROM and writes it into the folder TO. rowan_pb2 is made of rowan.proto.
+# tests/protobuf/descs.py FROM TO: copies every descriptor from the folder FROM to TO, by protoc's code for rowan.proto.
 import pathlib
 import sys
 
@@ -13,7 +13,7 @@ for path in source.iterdir():
     assert message.SerializeToString(deterministic=True) == bytes_, path.name
     (target / path.name).write_bytes(message.SerializeToString())
 
-# Made here, of the numbers that the C++ has.
+# Created here from the numbers that the C++ tests use.
 assert rowan.TensorDesc(data_type=5, dims=[3, 2]).SerializeToString() == (source / "TensorDesc.matrix").read_bytes()
 assert rowan.TensorDesc(data_type=5, dims=[-1, 640, 480]).SerializeToString() == (source / "TensorDesc.unknown").read_bytes()
 plain = rowan.VarDesc.FromString((source / "VarDesc.plain").read_bytes())

@@ -1,5 +1,5 @@
-// tests/protobuf/nanopb.cpp FROM TO: reads every descriptor in the folder FROM through descriptors that nanopb's generator made of rowan.proto,
-// with a place in a struct for everything, and writes it into the folder TO.
+// tests/protobuf/nanopb.cpp FROM TO: reads every descriptor in the folder FROM by code that nanopb generated from
+// rowan.proto, with all fields in structs, and writes it to the folder TO.
 #include "rowan.pb.h"
 
 #include <pb_decode.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# tests/protobuf/nanopb.sh DESCS FOLDER COMPILER [ARGUMENT...]: what nanopb's generator makes of rowan.proto reads the bytes that the program
-# DESCS writes, and writes what protoc writes for packed lists: so nanopb writes lists of numbers that have their place in a struct.
-# Files go to FOLDER.
+# tests/protobuf/nanopb.sh DESCS FOLDER COMPILER [ARGUMENT...]: code that nanopb generates from rowan.proto must read
+# the bytes that the program DESCS writes. It must write the bytes of protoc with packed lists, as nanopb packs lists of
+# numbers. Files go to FOLDER.
 set -euo pipefail
 descs=$1
 folder=$2

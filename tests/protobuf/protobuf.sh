@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/protobuf/protobuf.sh DESCS FOLDER: protoc and Python's protobuf read the bytes that the program DESCS writes, write the same ones, and
-# it reads what they write. Files go to FOLDER.
+# tests/protobuf/protobuf.sh DESCS FOLDER: protoc and Python's protobuf must read the bytes of the program DESCS and
+# write the same bytes, and DESCS must read theirs. Files go to FOLDER.
 set -euo pipefail
 descs=$1
 folder=$2
@@ -17,7 +17,7 @@ rm -rf "$folder"
 mkdir -p "$folder"/{ours,theirs,packed,python}
 "$descs" write "$folder/ours"
 
-# Their bytes of the same values are ours; with packed lists they are others, which we read.
+# The same values have the same bytes; with packed lists the bytes differ, and rowan reads them.
 bash "$here/packed.sh" "$folder/packed.proto"
 for file in "$folder"/ours/*; do
     name=$(basename "$file")
@@ -35,7 +35,7 @@ done
 "$descs" read "$folder/theirs"
 "$descs" read "$folder/packed"
 
-# protoc's text of one of each, written out.
+# protoc's text of one descriptor of each kind.
 diff -u "$here/program.txt" "$folder/ProgramDesc.program.txt"
 
 for python in python3 /usr/bin/python3; do

@@ -1,4 +1,4 @@
-# tests/python/library.py: calls of the library that a script is given last.
+# tests/python/library.py: calls functions of the library that is the script's last argument.
 import ctypes
 import sys
 

@@ -1,5 +1,5 @@
-# tests/python/module.py PROGRAM: the module of examples/python: arrays are shared and not copied, what does not fit is refused by an exception
-# with rowan's sentence, and nets that are trained in Python have the bits of those that PROGRAM trains in C++.
+# tests/python/module.py PROGRAM: tests the module of examples/python: arrays are shared, not copied; invalid arguments
+# raise an exception with rowan's text; nets trained in Python have the bits of those that PROGRAM trains in C++.
 import gc
 import itertools
 import os
@@ -87,7 +87,7 @@ with Fresh():
     unaligned = numpy.frombuffer(bytes(9), "u1")[1:].view("f4")
     refused(RuntimeError, "is not a multiple of 4", give, unaligned)
 
-# A batch is read where it lies, and a net gives out the memory that it wrote.
+# A batch is read without a copy, and a net returns the memory that it wrote.
 with Fresh():
     x = layer.data("x", [UNK, 2])
     same = layer.apply("identity", x)
@@ -148,7 +148,7 @@ with Fresh():
     with Fresh():
         refused(RuntimeError, 'the variable "x" is of another scope', layer.tanh, x)
 
-    # What is refused has changed nothing.
+    # A call that raises changes nothing.
     x, W, b = cpp.variable(scope, "x2", shape=[UNK, 3]), cpp.variable(scope, label="parameter"), cpp.variable(scope, label="parameter")
     one, two = cpp.variable(scope), cpp.variable(scope)
     refused(RuntimeError, "operator tanh has no more than 1 results", cpp.operator, "tanh", read=[x], write=[one, two])
@@ -163,7 +163,7 @@ with Fresh():
     op = cpp.operator("fc", read=[x, W, b], output_size=numpy.int32(4), write=[one])
     assert x.readers == W.readers == b.readers == one.writers == [op] and W.shape == (3, 4) and b.shape == (4,)
 
-    # Numbers are those of Python and of NumPy, and lists are sequences.
+    # Numbers can be Python's or NumPy's, and lists any sequences.
     rows = layer.data("rows", [UNK, 3], lod_level=1)
     for pad in 2, 2.0, numpy.int64(2), numpy.float32(2):
         rows.value = floats(2, 3), [[0, 0, 2]]
@@ -177,7 +177,7 @@ with Fresh():
     assert layer.reduce_sum(x, [0], keep_dims=True).shape == (1, 3)
     refused(TypeError, "keep_dims is <class 'int'>, expected a bool", layer.reduce_sum, x, keep_dims=1)
 
-    # A guard may be entered again while it is.
+    # A guard can be entered again inside itself.
     guard, outer = cpp.ScopeGuard(inner), cpp.default_scope()
     with guard:
         with guard:
@@ -188,7 +188,7 @@ with Fresh():
     with cpp.ScopeGuard(inner):
         assert layer.tanh(x).writers[0].reads == [x]  # of a scope around it
 
-# What is held keeps the rest, and threads have default scopes of their own.
+# Any object keeps its scope alive, and each thread has its own default scope.
 held = cpp.Scope().new_scope().new_var("alone")
 gc.collect()
 assert held.name == "alone" and held.shape == (UNK, UNK)
@@ -275,7 +275,7 @@ for name, build in ("plain", plain), ("words", bags), ("recurrent", recurrent):
         assert same(pair(rowan.infer(loaded, fed, theirs)), pair(answer)), name
     print(f"{name}: the bits of C++")
 
-# ---- training, what is refused
+# ---- training, errors
 
 with Fresh():
     predict, cost, batches, optimizer = plain()
@@ -319,7 +319,7 @@ with Fresh():
     refused(ValueError, "byte ", rowan.load_model, cut.name)
     refused(RuntimeError, "it is of another net", rowan.load_model, predict, os.path.join(folder, "words.rowan"))
 
-    # Another thread runs Python while a net is trained, and the batches go with the training.
+    # Another thread runs Python while a net is trained, and the batches are freed after the training.
     array = whole["x"].copy()
     gone, ran = weakref.ref(array), threading.Event()
     batch = {**whole, "x": array}

@@ -1,4 +1,4 @@
-# tests/python/peers.py PEER LIBRARY: what rowan shares with NumPy, PyTorch and Arrow, tried with one of them.
+# tests/python/peers.py PEER LIBRARY: tests the exchange of tensors with NumPy, PyTorch or Arrow.
 import ctypes
 import importlib
 import os

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/python/python.sh MODULE SCRIPT [ARGUMENT...]: runs the script with every Python that has the module: the one in PATH, Debian's, and
-# that of `tests/run.sh paddle`.
+# tests/python/python.sh MODULE SCRIPT [ARGUMENT...]: runs the script with every Python that has the module: the one in
+# PATH, Debian's, and that of `tests/run.sh paddle`.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export PYTHONDONTWRITEBYTECODE=1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tests/python/readme.sh BUILD: of the lines for Python in examples/README.md, the first installs all that the build needs, the second builds a target
-# that there is, and the third, as it stands, runs an example over the module in BUILD.
+# tests/python/readme.sh BUILD: checks the lines for Python in examples/README.md: the first installs all packages that
+# the build needs, the second builds an existing target, the third runs an example with the module in BUILD.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/tests/packages.sh"

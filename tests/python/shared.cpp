@@ -13,7 +13,7 @@ namespace {
 
 using rowan::dlpack::DLManagedTensor, rowan::dlpack::DLManagedTensorVersioned;
 
-std::any held;  // a tensor of ours, or one that came from Python
+std::any held;  // one of rowan's tensors, or one from Python
 
 template <class T>
 rowan::Tensor<T>& hold(rowan::Tensor<T> tensor) {
@@ -22,7 +22,7 @@ rowan::Tensor<T>& hold(rowan::Tensor<T> tensor) {
 
 }  // namespace
 
-/// Holds [[0, 1, 2], [3, 4, 5]] and gives it out.
+/// Keeps [[0, 1, 2], [3, 4, 5]] and exports it.
 EXPORT char const* share(char const* type, bool versioned, void** managed) {
     return shared::said([&] {
         shared::with_type(type, [&]<class T>(T) {
@@ -32,7 +32,7 @@ EXPORT char const* share(char const* type, bool versioned, void** managed) {
     });
 }
 
-/// Takes a tensor and holds it.
+/// Imports a tensor and keeps it.
 EXPORT char const* take(char const* type, bool versioned, void* managed) {
     return shared::said([&] {
         shared::with_type(type, [&]<class T>(T) {
@@ -42,7 +42,7 @@ EXPORT char const* take(char const* type, bool versioned, void* managed) {
     });
 }
 
-/// Adds 1 to every element of what is held, in place.
+/// Adds 1 to every element of the tensor, in place.
 EXPORT char const* add_one(char const* type) {
     return shared::said([&] {
         shared::with_type(type, [&]<class T>(T) {
@@ -57,7 +57,7 @@ EXPORT char const* save_npy(char const* type, char const* path) {
     return shared::said([&] { shared::with_type(type, [&]<class T>(T) { rowan::save_npy(path, shared::counting<T>(2)); }); });
 }
 
-/// Loads an array and saves it elsewhere.
+/// Loads an array and saves it to another file.
 EXPORT char const* copy_npy(char const* type, char const* from, char const* to) {
     return shared::said([&] { shared::with_type(type, [&]<class T>(T) { rowan::save_npy(to, rowan::load_npy<T>(from)); }); });
 }

@@ -1,4 +1,4 @@
-// tests/python/shared.hpp: what the libraries that Python loads have in common.
+// tests/python/shared.hpp: common functions of the libraries that Python loads.
 #pragma once
 
 #include <rowan/core/bfloat16.hpp>
@@ -15,7 +15,7 @@
 
 namespace shared {
 
-/// Calls f with a value of the type of that name.
+/// Calls f with a value of the named type.
 template <class F>
 void with_type(std::string_view name, F const& f) {
     auto const is = [&]<class T>(T x) { return name == rowan::dtype<T>::name && (f(x), true); };
@@ -25,7 +25,7 @@ void with_type(std::string_view name, F const& f) {
     throw rowan::TypeError("type", std::string(name), "one of rowan's");
 }
 
-/// What f throws as a text, which lives until the next call; null if it throws nothing.
+/// The text of the error that f throws, valid until the next call; null if it throws nothing.
 template <class F>
 char const* said(F const& f) {
     static std::string text;
@@ -38,7 +38,7 @@ char const* said(F const& f) {
     }
 }
 
-/// Rows of 3: 0, 1, 2 …, as the type has them.
+/// Rows of 3: 0, 1, 2 …, converted to the type.
 template <class T>
 rowan::Tensor<T> counting(std::size_t rows) {
     auto t = rowan::Tensor<T>::from_shape({rows, 3});

@@ -28,7 +28,7 @@ EXPORT char const* save(char const* type, bool selected_rows, char const* path) 
     });
 }
 
-/// Loads a value and saves it elsewhere.
+/// Loads a value and saves it to another file.
 EXPORT char const* copy(char const* type, bool selected_rows, char const* from, char const* to) {
     return shared::said([&] {
         shared::with_type(type, [&]<class T>(T) {

@@ -1,5 +1,5 @@
-// tests/python/trained.cpp: the program `trained FOLDER` trains three nets on the arrays of a folder, and leaves their model files there and
-// all that training gave. module.py trains the same nets in Python.
+// tests/python/trained.cpp: the program `trained FOLDER` trains three nets on the arrays of a folder, and writes the
+// model files and all results of training there. module.py trains the same nets in Python.
 #include <rowan/io/model.hpp>
 #include <rowan/io/npy.hpp>
 #include <rowan/layer.hpp>

@@ -1,4 +1,4 @@
-// tests/sequence/batches.hpp: batches of sequences and plain versions of what becomes of them.
+// tests/sequence/batches.hpp: batches of sequences, and plain versions of the algorithms.
 #pragma once
 
 #include "reference.hpp"
@@ -40,7 +40,7 @@ Tensor<T> counted(Shape const& shape) {
     return t;
 }
 
-// Row r holds r.
+// Row r contains r.
 inline LoDTensor<float> batch(Lod const& lod) { return {counted({static_cast<std::size_t>(lod.rows())}), lod}; }
 
 template <class T>
@@ -59,7 +59,7 @@ std::vector<T> numbers(Tensor<T> const& t) {
     return {t.data(), t.data() + t.size()};
 }
 
-// For properties: a Lod of few sequences, of which some are empty, at every level.
+// For properties: a Lod of a few sequences, some of them empty, at every level.
 inline Lod arbitrary_lod(std::size_t levels) {
     Lists lengths(levels);
     auto n = *rc::gen::inRange<std::size_t>(0, 5);
@@ -104,7 +104,7 @@ struct Plain {
     }
 };
 
-// Sequences, or rows, of a level one after the other, with the levels below them.
+// Concatenated sequences, or rows, of a level, with the levels below them.
 inline Plain sub_batch(Lod const& lod, std::size_t level, List const& elements) {
     Plain plain{Lists(lod.levels() - level, List{0}), {}};
     for (std::int64_t const e : elements) plain.append(lod, level, e);

@@ -1,4 +1,4 @@
-// tests/sequence/lod.cpp: offsets that cut a batch, how they are given, and those that are refused.
+// tests/sequence/lod.cpp: valid and invalid offsets of a batch, and their construction.
 #include <rowan/sequence/lod.hpp>
 
 #include "sequence/batches.hpp"
@@ -19,7 +19,7 @@ using Longs = Tensor<std::int64_t>;
 
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 
-// Lists that are there once: sized, but an input range.
+// A sized, single-pass range of lists.
 struct Once {
     struct iterator {
         using value_type = List;
@@ -301,7 +301,7 @@ TEST_CASE("copies and slices share the offsets and outlive the original", "[lod]
     {
         List offsets{0, 1, 3};
         Lod const lod{List{0, 2}, offsets};
-        offsets[1] = 7;  // the Lod has its own
+        offsets[1] = 7;  // the Lod has a copy
         copy = lod;
         slice = lod.slice_levels(1, 2);
         assigned = slice;

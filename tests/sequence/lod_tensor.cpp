@@ -1,4 +1,4 @@
-// tests/sequence/lod_tensor.cpp: rows and the Lod that cuts them, made, shared, copied and refused.
+// tests/sequence/lod_tensor.cpp: rows and their Lod: construction, sharing, copies and errors.
 #include <rowan/sequence/lod_tensor.hpp>
 
 #include "sequence/batches.hpp"

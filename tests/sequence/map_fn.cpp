@@ -64,7 +64,7 @@ TEST_CASE("results that f returns by reference are copied", "[map_fn]") {
     auto const same = map_fn([&](Tensor<float> const&) -> LoDTensor<float>& { return batch; }, array);
     batch.value().fill(0);
     CHECK((same.read(0) == LoDTensor<float>({1, 2}, {{0, 2}}) && same.read(0).value().data() != same.read(1).value().data()));
-    auto const own = map_fn([](Tensor<float> const& x) { return x.share(); }, array);  // what f gives away is shared
+    auto const own = map_fn([](Tensor<float> const& x) { return x.share(); }, array);  // a tensor that f returns is shared
     CHECK(own.read(1).value().data() == array.read(1).value().data());
 }
 

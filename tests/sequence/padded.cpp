@@ -1,4 +1,4 @@
-// tests/sequence/padded.cpp: between ragged batches of any number of levels and rectangular tensors.
+// tests/sequence/padded.cpp: converts between ragged batches with any number of levels and padded tensors.
 #include <rowan/sequence/padded.hpp>
 
 #include "../dtypes/own_types.hpp"
@@ -21,7 +21,7 @@ bool same(Padded<T> const& a, Padded<T> const& b) {
     return reference::same(a.value, b.value) && reference::same(a.mask, b.mask);
 }
 
-// Places padding first and then row by row what there is, from the outermost level in.
+// Fills the result with padding, then copies rows, from the outermost level in.
 template <class T>
 Padded<T> plain_padded(LoDTensor<T> const& x, double pad) {
     Lod const& lod = x.lod();

@@ -1,4 +1,4 @@
-// tests/sequence/ragged.hpp: batches of the shapes at which an algorithm on sequences changes its ways.
+// tests/sequence/ragged.hpp: batches with shapes at the limits of the algorithms on sequences.
 #pragma once
 
 #include "batches.hpp"
@@ -16,7 +16,7 @@ namespace ragged {
 using batches::List, batches::Lists, batches::Shape, batches::same;
 using rowan::Cpu, rowan::dtype, rowan::Lod, rowan::LoDTensor, rowan::Tensor;
 
-// n sequences of the first level; at every level each third is empty, the others have up to `most` elements.
+// n sequences at the first level; at every level each third is empty, the others have up to `most` elements.
 inline Lod random_lod(std::size_t levels, std::size_t n, std::int64_t most, std::uint64_t seed) {
     inputs::Random random(seed);
     Lists lengths(levels);
@@ -52,7 +52,7 @@ LoDTensor<T> wild_batch(Lod const& lod, Shape const& row_shape, std::uint64_t se
     return {inputs::wild<T>(shape, seed), lod};
 }
 
-// More than serial_below elements, in many short sequences, in some of very different lengths, and in one.
+// More than serial_below elements, in many short sequences, in some of very different lengths, and in a single one.
 inline std::vector<LoDTensor<float>> large_batches() {
     std::vector<LoDTensor<float>> result;
     auto const add = [&](Lod const& lod, std::size_t width) {
@@ -77,7 +77,8 @@ void for_batches(F const& f) {
     }
 }
 
-// Leaves memory of this size behind that holds nothing right, for the next result to lie in: what a call does not write is seen.
+// Fills a block of this size with invalid values and frees it, so that the next result reuses it and unwritten elements
+// show.
 template <class T>
 void spoil(Tensor<T> const& like) {
     auto t = Tensor<T>::from_shape(like.shape());

@@ -1,4 +1,4 @@
-// tests/sequence/sequence_expand.cpp: rows and sequences repeated as often as other sequences are long, and the sums back.
+// tests/sequence/sequence_expand.cpp: rows and sequences repeated by the lengths of other sequences, and the gradient.
 #include <rowan/sequence/sequence_expand.hpp>
 
 #include "../dtypes/own_types.hpp"
@@ -15,7 +15,7 @@ using rowan::bfloat16, rowan::IndexError, rowan::sequence_expand, rowan::sequenc
 
 namespace {
 
-// The instances of x that stand in the result, in order.
+// The instances of x in the result, in order.
 List repeated(Lod const& lod, std::size_t level) {
     List instances;
     for (std::size_t i = 0; i < lod.sequences(level); ++i) {

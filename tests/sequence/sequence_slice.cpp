@@ -19,7 +19,7 @@ struct Parts {
     List offset, length;
 };
 
-// Of every kind: empty, whole, at the beginning, at the end.
+// Parts of all kinds: empty, whole, at the beginning, at the end.
 Parts parts_of(Lod const& lod, std::uint64_t seed) {
     inputs::Random random(seed);
     Parts parts;

@@ -12,7 +12,7 @@
 
 namespace test {
 
-// A number whose exponential is of base 2, and found by its type alone.
+// A number whose exponential has base 2, found by argument-dependent lookup.
 struct base2 {
     double v = 0;
     base2() = default;

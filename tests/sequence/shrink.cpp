@@ -14,7 +14,7 @@ using batches::batch, batches::counted, batches::dot, batches::eighths, batches:
     batches::refused, batches::same, batches::Shape, batches::wild_batch;
 using rowan::Cpu, rowan::Lod, rowan::LodError, rowan::LoDTensor, rowan::ShapeError, rowan::StepMap, rowan::Tensor;
 
-// The positions, among those that have a step `from` (or all, below 0), of those that have a step t.
+// The positions of the sequences with a step t, among those with a step `from` (all, if `from` is negative).
 List live(StepMap<> const& map, std::int64_t from, std::size_t t) {
     List kept;
     std::int64_t position = 0;

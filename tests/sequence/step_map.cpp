@@ -1,4 +1,4 @@
-// tests/sequence/step_map.cpp: which sequence stands where in the steps of a batch.
+// tests/sequence/step_map.cpp: the positions of sequences in the steps of a batch.
 #include <rowan/sequence/reorder.hpp>
 #include <rowan/sequence/shrink.hpp>
 #include <rowan/sequence/step_map.hpp>
@@ -25,7 +25,7 @@ List lengths(StepMap<> const& map) {
     return all;
 }
 
-// All that a map says, against steps made sequence by sequence.
+// Compares all members of a map with steps built sequence by sequence.
 bool is_map_of(StepMap<> const& map, Lod const& lod, std::size_t level, List const& expected) {
     auto const wanted = steps_of(lod, level, expected);
     List starts{0}, elements, all_lengths;
@@ -217,7 +217,7 @@ TEST_CASE("the same map on any number of threads", "[step_map]") {
     inputs::Random random(3);
     List many(60'000);
     for (auto& length : many) length = random.below(12);
-    many[41'000] = 120'000;  // goes on when all others have ended
+    many[41'000] = 120'000;  // longer than all others
     List equal(1000, 400);
     List one{500'000};
     for (List const& lengths : {many, equal, one}) {

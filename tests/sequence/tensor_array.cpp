@@ -1,4 +1,4 @@
-// tests/sequence/tensor_array.cpp: slots written, read, shared, grown, stacked, cut, and put together.
+// tests/sequence/tensor_array.cpp: slots: write, read, share, append, stack, split and concat.
 #include <rowan/sequence/tensor_array.hpp>
 
 #include "sequence/batches.hpp"
@@ -23,7 +23,7 @@ TensorArray<float> three_slots() {
     return array;
 }
 
-// Shapes of rank 1 to 4, and some in which nothing is.
+// Shapes of rank 1 to 4, some without elements.
 std::vector<Shape> const shapes{{5},       {1},       {0},       {3, 2},       {1, 4},       {0, 3},       {3, 0},
                                 {4, 2, 3}, {2, 1, 5}, {2, 0, 3}, {2, 3, 4, 2}, {1, 5, 1, 3}, {3, 1, 2, 0}, {0, 2, 3, 1}};
 
@@ -184,7 +184,7 @@ TEST_CASE("write throws for a batch that does not match its Lod", "[tensor_array
     x.value().resize(Shape{2, 1});
     CHECK(refusal<LodError>([&] { array.write(0, x); }, array) == "lod[0][1] = 3 is not 2, the number of rows");
     CHECK(array.size() == 0);
-    CHECK_NOTHROW(array.write(0, Tensor<float>{1}));  // a refused write fixes nothing
+    CHECK_NOTHROW(array.write(0, Tensor<float>{1}));  // a write that throws fixes nothing
 }
 
 TEST_CASE("steps, parts and pieces are slots like any others once they are written to", "[tensor_array]") {
@@ -337,7 +337,7 @@ TEST_CASE("an axis that a tensor does not have throws", "[tensor_array][bad_inpu
 }
 
 TEST_CASE("stack and unstack are each other's adjoint", "[tensor_array][adjoint]") {
-    for (Shape const& shape : shapes) {  // of a slot: stacks have a dim more
+    for (Shape const& shape : shapes) {  // the rank of a slot: stack adds a dim
         for (std::size_t axis = 0; axis <= shape.size(); ++axis) {
             CAPTURE(shape, axis);
             TensorArray<double> array;

@@ -1,4 +1,4 @@
-// tests/sequence/tensor_array_pack.cpp: steps put together to sequences again.
+// tests/sequence/tensor_array_pack.cpp: steps packed to sequences.
 #include <rowan/sequence/reorder.hpp>
 #include <rowan/sequence/shrink.hpp>
 #include <rowan/sequence/tensor_array.hpp>
@@ -16,7 +16,7 @@ using batches::batch, batches::counted, batches::dot, batches::eighths, batches:
 using rowan::Cpu, rowan::IndexError, rowan::Lod, rowan::LodError, rowan::LoDTensor, rowan::ShapeError, rowan::StepMap, rowan::Tensor,
     rowan::TensorArray;
 
-// Unpacked and packed again at every level, sorted and not, the steps as they are and written to slots one by one.
+// Unpacks and packs at every level, sorted and unsorted, with steps from unpack and steps written one by one.
 template <class T>
 bool comes_back(LoDTensor<T> const& x) {
     for (std::size_t level = 0; level < x.lod().levels(); ++level) {
@@ -32,7 +32,7 @@ bool comes_back(LoDTensor<T> const& x) {
     return true;
 }
 
-// 0.5 h + x, every number computed alone and rounded twice.
+// 0.5 h + x, element by element, rounded twice.
 Tensor<float> half_and_add(Tensor<float> const& x, Tensor<float> const& state) {
     REQUIRE(x.shape() == state.shape());
     auto next = Tensor<float>::from_shape(x.shape());
@@ -57,7 +57,7 @@ TEST_CASE("L18: empty batches survive with their width", "[pack][bad_input]") {
         CAPTURE(lod);
         CHECK(comes_back(LoDTensor<float>(Tensor<float>::from_shape({0, 3, 2}), lod)));
     }
-    // What never had a step packs too: to no rows.
+    // An array without steps is packed to no rows.
     auto const nothing = TensorArray<float>().pack(0, StepMap<>(Lod{{0, 0, 0}}, 0));
     CHECK((nothing.lod() == Lod{{0, 0, 0}} && nothing.shape() == Shape{0}));
 }
@@ -206,7 +206,7 @@ TEST_CASE("L16: a map of another batch throws", "[pack][bad_input]") {
     CHECK(refuse({3, 2, 1}) == other);
     CHECK(refuse({3, 1, 2, 0}) == other);
     CHECK(refuse({0, 3, 1, 2}) == other);
-    CHECK_THROWS_AS(TensorArray<float>().pack(0, StepMap<>()), rowan::Error);  // which has no level 0
+    CHECK_THROWS_AS(TensorArray<float>().pack(0, StepMap<>()), rowan::Error);  // without level 0
 }
 
 TEST_CASE("L16: a map with another order or other upper levels throws", "[pack][bad_input]") {

@@ -33,7 +33,7 @@ Steps unpacked(std::vector<List> const& lengths, std::size_t level, bool sorted 
     return steps(TensorArray<float>::unpack(batch(Lod::from_lengths(lengths)), {.level = level, .sort_by_length = sorted}).steps);
 }
 
-// What unpack gives, against steps put together row by row.
+// Compares the result of unpack with steps built row by row.
 template <class T>
 bool are_steps_of(TensorArray<T> const& array, LoDTensor<T> const& x, std::size_t level, List const& order) {
     auto const wanted = batches::steps_of(x.lod(), level, order);
@@ -109,7 +109,7 @@ TEST_CASE("the design document's form fills two pointers", "[unpack]") {
     auto const x = batch(Lod::from_lengths({{2, 3}, {3, 6, 2, 6, 3}}));
     for (std::size_t level = 0; level < 2; ++level) {
         for (bool const sorted : {true, false}) {
-            TensorArray<float> array = TensorArray<float>::unstack(counted({9, 2}));  // stale slots must go
+            TensorArray<float> array = TensorArray<float>::unstack(counted({9, 2}));  // old slots must be removed
             StepMap<> map;
             TensorArray<float>::unpack(x, level, sorted, &array, &map);
             CHECK(are_steps_of(array, x, level, order_of(x.lod(), level, sorted)));
@@ -187,7 +187,7 @@ TEST_CASE("unpack by a map that exists", "[unpack]") {
     auto const x = wild_batch<float>(lod, {2}, 1);
     StepMap<> const map(lod, 0, {2, 0, 1});
     CHECK(are_steps_of(TensorArray<float>::unpack(x, map), x, 0, {2, 0, 1}));
-    // Only the levels above the elements need be those of the map.
+    // Only the levels above the elements must equal the map's.
     auto const other_rows = wild_batch<float>(Lod::from_lengths({{2, 0, 3}, {0, 0, 5, 1, 1}}), {2}, 2);
     CHECK(are_steps_of(TensorArray<float>::unpack(other_rows, map), other_rows, 0, {2, 0, 1}));
     auto const no_levels_below = wild_batch<float>(Lod::from_lengths({{2, 0, 3}}), {2}, 3);

@@ -1,4 +1,4 @@
-// tests/sparse/lookup_table_grad.cpp: the gradient of a lookup names its ids.
+// tests/sparse/lookup_table_grad.cpp: the gradient of a lookup, whose rows are the ids.
 #include <rowan/sparse/lookup_table_grad.hpp>
 #include <rowan/sparse/sgd.hpp>
 

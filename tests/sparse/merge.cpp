@@ -68,7 +68,7 @@ TEST_CASE("the first row, one in the middle and the last may be heavy at once", 
 }
 
 TEST_CASE("the order of 64 blocks is not the serial one", "[merge]") {
-    // 2^24 + 1 is no float: one after the other, the ones are lost; in their own block they add up first.
+    // 2^24 + 1 is not a float: the serial sum loses the ones; in a separate block they are summed first.
     Tensor<float> value = Tensor<float>::full({128, 1}, 1);
     value(0, 0) = 0x1p24F;
     CHECK(merge(SelectedRows<float>(1, Rows(128, 0), value)).value()(0, 0) == 0x1p24F + 64);

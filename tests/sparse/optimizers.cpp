@@ -1,4 +1,4 @@
-// tests/sparse/optimizers.cpp: options, tensors and memory that every optimizer refuses.
+// tests/sparse/optimizers.cpp: options, tensors and memory for which every optimizer throws.
 #include "optimizers.hpp"
 #include "refused.hpp"
 
@@ -26,7 +26,7 @@ struct Step {
     rowan::RowPlan<> plan{grad.rows(), 3};
 };
 
-/// `call(execution, step, value)` must refuse every one of `bad` by a ValueError that names `field`, and accept `good`.
+/// `call(execution, step, value)` must throw a ValueError that names `field` for each of `bad`, and accept `good`.
 template <class Call>
 void check_option(char const* field, std::vector<double> const& bad, std::vector<double> const& good, Call call) {
     Step x;
@@ -55,7 +55,7 @@ void check_options(char const* field, double Options::*option, std::vector<doubl
     check_option(field, bad, good, [&](Cpu exec, Step& x, double value) { call(exec, x, x.plan, with(value)); });
 }
 
-/// A step of that form, with these states.
+/// A step of the form, with the given states.
 template <class F, class G, class Options, class... State>
 void step(F const& f, Cpu exec, Step& x, G const& grad, Options const& options, State&... state) {
     if constexpr (std::is_same_v<G, RowPlan<>>) {
@@ -228,7 +228,7 @@ TEST_CASE("a table that partly overlaps its dense gradient throws", "[bad_input]
     CHECK(refusal<rowan::Error>([&](Cpu e) { auto p = apart, m = apart; adam(e, p, m, upper, lower, {.step = 1}); }, base) ==
           "state 1 shares memory with other elements of grad");
 
-    for (int const threads : {1, 2, 8}) {  // the very same elements, and others of the same block
+    for (int const threads : {1, 2, 8}) {  // the same elements, and others of the same block
         auto param = test::ramp<float>({n + 1, 1}), same = param.share();
         sgd(Cpu{threads}, param, same, 0.5);
         CHECK(param == Tensor<float>(test::ramp<float>({n + 1, 1}) / 2));

@@ -1,4 +1,4 @@
-// tests/sparse/retain.cpp: the part of a gradient on given rows.
+// tests/sparse/retain.cpp: the part of a gradient with the given rows.
 #include <rowan/sparse/retain.hpp>
 
 #include "reference.hpp"

@@ -1,4 +1,4 @@
-// tests/sparse/row_plan.cpp: the sort of rows against std::stable_sort.
+// tests/sparse/row_plan.cpp: the sort of rows, compared with std::stable_sort.
 #include <rowan/sparse/row_plan.hpp>
 
 #include "reference.hpp"
@@ -37,7 +37,7 @@ bool is_plan_of(RowPlan<> const& plan, Rows const& rows, std::int64_t height) {
            std::ranges::equal(plan.positions(), positions) && plan.size() == rows.size() && plan.height() == height;
 }
 
-// Uniform, few different ones, or all near one end.
+// Uniform rows, few different rows, or all near one end.
 Rows random_rows(std::int64_t height, std::size_t n, std::uint64_t seed) {
     inputs::Random random(seed);
     std::int64_t const range = seed % 3 == 0 ? height : std::min<std::int64_t>(height, seed % 3 == 1 ? 7 : 1 << 20);

@@ -18,7 +18,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::scatter_add, rowan::Se
 
 namespace {
 
-// A table of `To` and rows of `From`, at all sizes, against the serial loop.
+// Compares a table of `To` and rows of `From` with the serial loop, at all sizes.
 template <class To, class From>
 void check_bits() {
     inputs::for_sizes<From>([](SelectedRows<From> const& g) {
@@ -89,7 +89,7 @@ TEST_CASE("narrow rows go to threads by their place in the table", "[scatter_add
     for (Case const& c : std::vector<Case>{
              {1, 300'000, 1},        // one bucket
              {3, 270'000, 1},        // popular ones only
-             {1000, 700'000, 1},     // more lookups than are put into buckets at a time
+             {1000, 700'000, 1},     // more lookups than one pass partitions
              {1025, 140'000, 2},     // a bucket of two rows
              {500'000, 40'000, 7},   // most buckets have many parts
              {5'000'000, 90'000, 3}  // most rows are not touched

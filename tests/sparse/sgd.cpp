@@ -15,7 +15,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::float16, rowan::RowPlan, rowan::Select
 
 namespace {
 
-// Every contribution is taken off and stored, in input order.
+// Subtracts and stores every contribution, in input order.
 template <class P, class G>
 void slow_sgd(Tensor<P>& param, SelectedRows<G> const& g, double learning_rate) {
     using S = std::common_type_t<reference::sum_t<P>, reference::sum_t<G>>;

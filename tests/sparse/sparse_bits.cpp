@@ -1,4 +1,4 @@
-// tests/sparse/sparse_bits.cpp: bits, written down: the same with every compiler, flag and instruction set.
+// tests/sparse/sparse_bits.cpp: recorded bits, equal for all compilers, flags and instruction sets.
 #include <rowan/sparse.hpp>
 
 #include "catch.hpp"

@@ -1,6 +1,6 @@
-// tests/sparse/sparse_ids.cpp: ids outside [0, height), in every function that takes ids. They broke other libraries:
-// negative ids (R1: CVE-2020-15212, R19, R20, R21), the id that is the height (R22), ids far beyond it
-// (R9: CVE-2022-35939, R15, R16, R18), and ids between two good ones, where a part was written (R11, R12).
+// tests/sparse/sparse_ids.cpp: ids outside [0, height), in every function that accepts ids. They were bugs in other
+// libraries: negative ids (R1: CVE-2020-15212, R19, R20, R21), the id equal to the height (R22), ids far beyond it (R9:
+// CVE-2022-35939, R15, R16, R18), and a bad id between valid ones, where a part was written (R11, R12).
 #include "refused.hpp"
 
 #include <algorithm>

@@ -32,12 +32,12 @@ constexpr std::size_t height = far_row + 11;
 #endif
 #endif
 #if defined(TESTS_SANITIZED) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool sanitized = true;  // with shadow memory, which counts
+constexpr bool sanitized = true;  // shadow memory counts, too
 #else
 constexpr bool sanitized = false;
 #endif
 
-/// Memory that the process really occupies.
+/// The resident memory of the process.
 std::size_t resident() {
     std::size_t pages = 0;
 #ifdef __linux__
@@ -48,7 +48,7 @@ std::size_t resident() {
     return pages;
 }
 
-/// A table of rows of 1024 bytes, not initialised; none where the system does not promise so much.
+/// An uninitialized table of rows of 1024 bytes; empty if the system refuses to reserve it.
 template <class T>
 std::optional<Tensor<T>> large_table() {
     try {
@@ -101,7 +101,7 @@ TEMPLATE_TEST_CASE("R6, R23: a row beyond 4 GiB is not another row (FBGEMM #5755
     CHECK(row_is(*table, near_row, TestType{3}));
     CHECK(rowan::merge(g).rows()[1] == far_row);
     CHECK_THROWS_AS(rowan::gather(*table, {static_cast<std::int64_t>(height)}), rowan::IndexError);
-    if (!sanitized) CHECK(resident() - before < std::size_t{64} << 20);  // two rows, each perhaps in a huge page; never the table
+    if (!sanitized) CHECK(resident() - before < std::size_t{64} << 20);  // two rows, each possibly in a huge page, not the table
 }
 
 TEST_CASE("optimizers reach rows beyond 4 GiB", "[large]") {

@@ -1,4 +1,4 @@
-// tests/sparse/sparse_sizes.cpp: sizes that every function takes, and those that none does.
+// tests/sparse/sparse_sizes.cpp: sizes that every function accepts, and sizes for which every function throws.
 #include "optimizers.hpp"
 #include "refused.hpp"
 

@@ -1,4 +1,4 @@
-// tests/sparse/sparse_threads.cpp: one hash for every operation, whatever the number of threads, run after run.
+// tests/sparse/sparse_threads.cpp: every operation has one hash on any number of threads, in repeated runs.
 #include <rowan/sparse.hpp>
 
 #include "optimizers.hpp"
@@ -56,19 +56,19 @@ std::uint64_t hash(T const&... x) {
     return hash.bits;
 }
 
-// 1 to 18,000 contributions per row, of sizes that a sum in another order would show.
+// 1 to 18,000 contributions per row, of magnitudes for which the order of summation matters.
 SelectedRows<float> const& gradient() {
     static auto const g = inputs::gradient<float>(40'000, 40'000, {7}, 1);  // enough for several threads, dense or not
     return g;
 }
 
-// The same of 300 numbers a row: 2 and 4 threads share the columns, and more of them the rows.
+// The same with 300 numbers per row: 2 and 4 threads share the columns, more threads the rows.
 SelectedRows<float> const& wide_gradient() {
     static auto const g = inputs::gradient<float>(900, 1'000, {300}, 5);
     return g;
 }
 
-// How many hashes operation(exec) has over numbers of threads and runs, `want` counted.
+// The number of different hashes of operation(exec) over numbers of threads and runs, including `want`.
 template <class Operation>
 std::size_t hashes(std::uint64_t want, Operation const& operation) {
     std::set<std::uint64_t> found{want};
@@ -78,7 +78,7 @@ std::size_t hashes(std::uint64_t want, Operation const& operation) {
     return found.size();
 }
 
-// The same for step([plan], exec, param, state..., gradient): a sparse one, a planned one and a dense one.
+// The same for step([plan], exec, param, state..., gradient) with a sparse gradient, a plan and a dense gradient.
 template <class... S, class Step>
 std::size_t step_hashes(Step const& step) {
     auto const& g = gradient();
@@ -164,7 +164,7 @@ TEST_CASE("rows wide enough to be shared by columns have the bits of the serial 
     CHECK(hashes(sgd(Cpu{1}), sgd) == 1);
 }
 
-// Much of this is copies, partly made by one thread: these hashes say that threads do not matter, not that there are any.
+// Some of these functions use one thread: the hashes show that results do not depend on threads, not that threads run.
 TEST_CASE("functions that copy or sum rows have one hash on any number of threads", "[threads]") {
     auto const& g = gradient();
     auto const table = inputs::wild<float>(g.shape(), 2);

@@ -1,4 +1,4 @@
-// tests/sparse/squared_norm.cpp: the norm of what a gradient stands for, in a fixed order.
+// tests/sparse/squared_norm.cpp: the norm of the dense tensor of a gradient, summed in a fixed order.
 #include <rowan/sparse/squared_norm.hpp>
 #include <rowan/sparse/to_dense.hpp>
 

@@ -1,4 +1,4 @@
-// tests/sparse/to_dense.cpp: the tall tensor that some rows stand for.
+// tests/sparse/to_dense.cpp: the dense tensor of a SelectedRows.
 #include <rowan/sparse/to_dense.hpp>
 
 #include "reference.hpp"

@@ -1,4 +1,4 @@
-// tests/sparse/update_rows.cpp: a rule of the user's own, once per row.
+// tests/sparse/update_rows.cpp: a custom rule, applied once per row.
 #include <rowan/sparse/update_rows.hpp>
 #include <rowan/sparse/to_dense.hpp>
 
@@ -19,7 +19,7 @@ using rowan::bfloat16, rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::T
 
 namespace {
 
-// p += g, and counts how often a row was touched.
+// p += g, and counts the updates of each row.
 auto const add_and_count = [](auto g, auto p, auto count) {
     for (std::size_t k = 0; k < g.size(); ++k) p[k] = static_cast<std::remove_reference_t<decltype(p[k])>>(p[k] + g[k]);
     ++count[0];

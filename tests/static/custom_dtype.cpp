@@ -1,4 +1,4 @@
-// tests/static/custom_dtype.cpp: every public template, instantiated for a 16-bit element type of a user's own.
+// tests/static/custom_dtype.cpp: every public template, instantiated for a custom 16-bit element type.
 #include <rowan/io/npy.hpp>
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>

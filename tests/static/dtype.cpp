@@ -1,4 +1,4 @@
-// tests/static/dtype.cpp: the element types that rowan knows, and one that it does not.
+// tests/static/dtype.cpp: the built-in element types, and a custom one.
 #include <rowan/core/dtype.hpp>
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct mine {
 };
 
 template <>
-struct rowan::dtype<mine> {  // an own element type needs this, and nothing else
+struct rowan::dtype<mine> {  // all that a custom element type needs
     using sum = float;
     static constexpr std::string_view name = "mine";
     static constexpr std::int32_t wire = 1000;

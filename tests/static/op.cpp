@@ -1,5 +1,5 @@
-// tests/static/op.cpp: kinds, element types, shapes and levels of whole chains of operators, known when the program is compiled, and which
-// operator a name is.
+// tests/static/op.cpp: kinds, element types, shapes and levels of chains of operators, and lookups of operators by
+// name, at compile time.
 #include <rowan/op.hpp>
 
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 using rowan::bfloat16, rowan::selected_rows_spec, rowan::tensor_spec, rowan::UNK, rowan::VarSpec;
 
-// words -> rows of a table -> mean of each sentence -> fully connected -> tanh -> scores -> loss, and all the way back
+// words -> rows of a table -> mean of each sentence -> fully connected -> tanh -> scores -> loss, and the backward pass
 constexpr VarSpec words = tensor_spec<std::int64_t>({UNK}, 1), label = tensor_spec<std::int32_t>({UNK});
 constexpr VarSpec table = tensor_spec<float>({53'080, 64}), w = tensor_spec<float>({64, 45}), b = tensor_spec<float>({45});
 constexpr VarSpec rows = rowan::lookup_table_op::infer(table, words);
@@ -31,14 +31,14 @@ static_assert(pooled_grad == pooled);
 constexpr VarSpec table_grad = rowan::lookup_table_grad_op::infer(table, words, rows);
 static_assert(table_grad == selected_rows_spec<float>({53'080, 64}));  // a table's gradient is always row-sparse
 
-// the kinds that optimizers and sums are given
+// the kinds of the inputs of optimizers and sums
 static_assert(rowan::adagrad_op::infer(table, table, table_grad).empty() && rowan::sgd_op::infer(table, table).empty());
 static_assert(rowan::sum_op::infer(std::array{table_grad, table_grad}) == table_grad);
 static_assert(rowan::sum_op::infer(std::array{table_grad, table}) == table);  // dense if one of them is
 static_assert(rowan::scale_op::infer(table_grad, {.factor = 0.5}) == table_grad);
 static_assert(rowan::embedding_bag_op::infer(table, words) == pooled && rowan::embedding_bag_grad_op::infer(table, words, pooled) == table_grad);
 
-// paragraphs of sentences of words: a level goes with each pool, and comes back where rows are repeated
+// paragraphs of sentences of words: each pooling removes a level, repeating rows restores it
 constexpr VarSpec deep = rowan::lookup_table_op::infer(table, tensor_spec<std::int32_t>({UNK}, 2));
 static_assert(deep.lod_level == 2 && rowan::relu_op::infer(deep) == deep);
 constexpr VarSpec sentences = rowan::sequence_pool_op::infer(deep);
@@ -50,14 +50,14 @@ constexpr VarSpec gates = rowan::fc_op::infer(pooled, tensor_spec<float>({64, 19
 constexpr auto step = rowan::gru_unit_op::infer(gates, tensor_spec<float>({UNK, 64}), tensor_spec<float>({64, 192}), tensor_spec<float>({192}));
 static_assert(step[0] == tensor_spec<float>({UNK, 64}));
 
-// dims that are known stay known, those of another input fill in what is not, element types go along
+// known dims remain known, another input supplies unknown ones, element types are kept
 static_assert(rowan::add_op::infer(tensor_spec<float>({UNK, 3}), tensor_spec<float>({5, UNK})) == tensor_spec<float>({5, 3}));
 static_assert(rowan::fc_op::infer(tensor_spec<bfloat16>({7, 2}), tensor_spec<bfloat16>({UNK, 4}), tensor_spec<bfloat16>({UNK})) ==
               tensor_spec<bfloat16>({7, 4}));
 static_assert(rowan::mse_op::infer(tensor_spec<double>({UNK, 3}), tensor_spec<double>({5, 3})) == tensor_spec<double>({1}));
 static_assert(rowan::cast_op<double>::infer(deep) == tensor_spec<double>({UNK, 64}, 2));
 
-// names are found when the program is compiled; each of rowan's own finds itself, and a registry is no object
+// names are found at compile time; each builtin operator finds itself, and a registry has no objects
 struct names_itself {
     std::string_view name;
     template <class Op>

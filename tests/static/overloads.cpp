@@ -1,4 +1,4 @@
-// tests/static/overloads.cpp: which calls there are, and which there are not.
+// tests/static/overloads.cpp: calls that compile, and calls that do not.
 #include <rowan/sequence.hpp>
 #include <rowan/sparse.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 
 using rowan::Cpu, rowan::Ids, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor;
 
-// A function template of a user's own deduces element type and device.
+// A user's function template deduces element type and device.
 template <class T, class D>
 std::type_identity<std::pair<T, D>> deduced(Tensor<T, D>&);
 template <class T, class D>
@@ -21,7 +21,7 @@ std::type_identity<std::pair<T, D>> deduced(SelectedRows<T, D> const&);
 static_assert(std::is_same_v<decltype(deduced(std::declval<Tensor<float>&>())), std::type_identity<std::pair<float, Cpu>>>);
 static_assert(std::is_same_v<decltype(deduced(std::declval<SelectedRows<int>>())), std::type_identity<std::pair<int, Cpu>>>);
 
-// Ids come from all that lies in memory as int32 or int64, and from nothing else.
+// Ids convert from contiguous ranges of int32 or int64 only.
 template <class... R>
 constexpr bool are_ids = (std::is_convertible_v<R, Ids<>> && ...);
 template <class... R>
@@ -36,7 +36,7 @@ concept gathers = requires(Table table, I ids) { rowan::gather(table, ids); };
 static_assert(gathers<Tensor<float> const&, std::vector<int>> && !gathers<Tensor<float> const&, std::vector<unsigned>>);
 static_assert(!gathers<SelectedRows<float> const&, std::vector<int>> && !gathers<Tensor<float> const&, double>);
 
-// What is written to is not const, not a temporary and of the element type that is written.
+// An output must not be const or a temporary, and has the written element type.
 template <class Table, class Out>
 concept gathers_into = requires(Table table, Ids<> ids, Out out) { rowan::gather_into(table, ids, static_cast<Out>(out)); };
 static_assert(gathers_into<Tensor<float>&, Tensor<float>&>);
@@ -62,7 +62,7 @@ concept descends = requires(Param param, Grad grad, Rate rate) { rowan::sgd(stat
 static_assert(descends<Tensor<float>&, SelectedRows<float>, float> && descends<Tensor<float>&, Tensor<float>, double>);
 static_assert(!descends<Tensor<float> const&, SelectedRows<float>, float> && !descends<Tensor<float>&, RowPlan<>, double>);
 
-// Heights are integers and rows cannot be written through.
+// Heights are integers, and rows are read-only.
 static_assert(std::is_constructible_v<SelectedRows<float>, int, std::vector<int>, Tensor<float>>);
 static_assert(std::is_constructible_v<SelectedRows<float>, unsigned, std::vector<int>, Tensor<float>>);  // a height is any integer
 static_assert(!std::is_constructible_v<SelectedRows<float>, double, std::vector<int>, Tensor<float>>);
@@ -71,11 +71,11 @@ static_assert(!std::is_assignable_v<decltype(std::declval<SelectedRows<float>&>(
 static_assert(!std::is_convertible_v<SelectedRows<float>, RowPlan<>> && std::is_constructible_v<RowPlan<>, SelectedRows<float>>);
 static_assert(std::is_nothrow_move_constructible_v<RowPlan<>> && std::is_nothrow_move_assignable_v<RowPlan<>>);
 
-// A norm of integers is an integer, of 16-bit floats a float.
+// A norm of integers is an integer, one of 16-bit floats a float.
 static_assert(std::is_same_v<decltype(rowan::squared_norm(std::declval<SelectedRows<std::int32_t>>())), std::int64_t>);
 static_assert(std::is_same_v<decltype(rowan::squared_norm(std::declval<SelectedRows<rowan::bfloat16>>())), float>);
 
-// A callback of 64 bits.
+// A callback with 64-bit arguments.
 static_assert(rowan::range_callback<void (*)(std::size_t, std::size_t)> && !rowan::range_callback<void (*)(int, int)>);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// tests/static/selected_rows.cpp: what a SelectedRows is to the compiler.
+// tests/static/selected_rows.cpp: compile-time properties of SelectedRows.
 #include <rowan/sparse/selected_rows.hpp>
 
 #include <type_traits>

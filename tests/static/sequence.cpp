@@ -1,4 +1,4 @@
-// tests/static/sequence.cpp: what batches of sequences, arrays and maps are to the compiler.
+// tests/static/sequence.cpp: compile-time properties of batches of sequences, arrays and maps.
 #include <rowan/sequence.hpp>
 
 #include <cstdint>
@@ -22,20 +22,20 @@ static_assert(std::is_same_v<rowan::LoDTensor<float>, rowan::LoDTensor<float, ro
 static_assert(std::is_same_v<rowan::TensorArray<float>, rowan::TensorArray<float, rowan::Cpu>>);
 static_assert(std::is_same_v<rowan::StepMap<>, rowan::StepMap<rowan::Cpu>>);
 
-// Nobody writes to what algorithms rely on.
+// Members that algorithms rely on are read-only.
 using map = rowan::StepMap<> const&;
 static_assert(std::is_same_v<decltype(std::declval<map>().starts()), std::span<std::int64_t const>>);
 static_assert(std::is_same_v<decltype(std::declval<map>().elements()), std::span<std::int64_t const>>);
 static_assert(std::is_same_v<decltype(std::declval<map>().sequence(0)), std::int32_t>);
 static_assert(std::is_same_v<decltype(std::declval<rowan::Lod const&>()[0]), std::span<std::int64_t const>>);
 
-// Braces are numbers of sequences, an integer is a number of parts.
+// Braces mean numbers of sequences, an integer means a number of parts.
 using parts = std::vector<rowan::LoDTensor<float>>;
 using batch = rowan::LoDTensor<float> const&;
 static_assert(std::is_same_v<decltype(split_batch(std::declval<batch>(), {2})), parts>);
 static_assert(std::is_same_v<decltype(split_batch(std::declval<batch>(), 2)), parts>);
 
-// A Tensor is a batch without levels; a batch is its rows.
+// A Tensor converts to a batch without levels, and a batch to its rows.
 static_assert(std::is_convertible_v<rowan::Tensor<float>, rowan::LoDTensor<float>>);
 static_assert(std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<float>>);
 static_assert(!std::is_convertible_v<rowan::LoDTensor<float>, rowan::Tensor<double>>);

@@ -1,4 +1,4 @@
-// tests/static/tensor.cpp: what a Tensor is to the compiler.
+// tests/static/tensor.cpp: compile-time properties of Tensor.
 #include <rowan/core/tensor.hpp>
 
 #include <type_traits>

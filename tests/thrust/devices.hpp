@@ -1,4 +1,4 @@
-// tests/thrust/devices.hpp: the Thrust systems under test, and what their tests share.
+// tests/thrust/devices.hpp: the tested Thrust systems, and common functions of their tests.
 #pragma once
 
 #include "catch.hpp"
@@ -55,7 +55,7 @@ bool same_bits(rowan::SelectedRows<T, D> const& a, rowan::SelectedRows<T> const&
     return same_bits(rowan::to_host(a), b);
 }
 
-/// Numbers of many sizes, the same in every run: sums of them in another order have other bits.
+/// Numbers of many magnitudes, the same in every run: sums in another order have other bits.
 template <class T>
 rowan::Tensor<T> filled(Shape const& shape, unsigned seed) {
     std::mt19937 random(seed);
@@ -72,7 +72,7 @@ rowan::Tensor<T> filled(Shape const& shape, unsigned seed) {
     return tensor;
 }
 
-/// Numbers in (0, 1], as states of optimizers are.
+/// Numbers in (0, 1], as in states of optimizers.
 template <class T>
 rowan::Tensor<T> positive(Shape const& shape, unsigned seed) {
     std::mt19937 random(seed);
@@ -93,7 +93,7 @@ struct State {
     bool same() const { return same_bits(on_device, host); }
 };
 
-/// Ids in [0, height), `hot` of 100 of them one and the same.
+/// Ids in [0, height); `hot` of 100 are the same id.
 inline Rows some_ids(std::size_t n, std::int64_t height, unsigned hot, unsigned seed) {
     std::mt19937_64 random(seed);
     Rows ids(n);
@@ -109,8 +109,8 @@ rowan::SelectedRows<T> gradient(std::size_t n, std::int64_t height, std::size_t 
     return {height, some_ids(n, height, hot, seed), filled<T>({n, width}, seed + 1)};
 }
 
-/// Calls f(n, width, hot) with counts at which the order of sums or the number of blocks changes, and widths that are read in words of
-/// all sizes.
+/// Calls f(n, width, hot) with counts at which the order of sums or the number of blocks changes, and widths for all
+/// sizes of machine words.
 template <class F>
 void for_sizes(F const& f) {
     for (std::size_t const n : std::vector<std::size_t>{0, 1, 2, 63, 64, 65, 128, 129, 4096, 4097}) {

@@ -21,7 +21,7 @@ void check_from_dense(double threshold) {
             CAPTURE(height, width, threshold);
             auto dense = device::filled<T>({height, width}, 1);
             std::mt19937 random(2);
-            for (std::size_t i = 0; i < dense.size(); ++i) {  // of the rows of width 3 half have something
+            for (std::size_t i = 0; i < dense.size(); ++i) {  // half of the rows of width 3 are nonzero
                 if (random() % 8 != 0) dense.data()[i] = T{};
             }
             CHECK(same_bits(from_dense(to_device(D{}, dense), threshold), from_dense(dense, threshold)));

@@ -1,4 +1,4 @@
-// tests/thrust/ids.cpp: row numbers from the host and from a device, and what becomes of bad ones.
+// tests/thrust/ids.cpp: row numbers from the host and from a device, and errors of bad ones.
 #include <rowan/thrust/core/ids.hpp>
 #include <rowan/thrust/sparse/gather.hpp>
 #include <rowan/thrust/sparse/scatter_add.hpp>
@@ -72,8 +72,8 @@ TEMPLATE_TEST_CASE("after a bad id, calls do nothing until the next synchronizat
     auto table = to_device(D{}, before);
     Tensor<float, D> const one{{1, 1}};
     scatter_add(table, Tensor<std::int32_t, D>{2}, one);
-    scatter_add(table, {0}, one);                         // good, and too late
-    scatter_add(table, Tensor<std::int32_t, D>{9}, one);  // bad, and not the first
+    scatter_add(table, {0}, one);                         // valid, but after the error
+    scatter_add(table, Tensor<std::int32_t, D>{9}, one);  // bad, but not the first
     rowan::SelectedRows<float, D> const g(2, Tensor<std::int64_t, D>{-1}, one);
     CHECK(late_refusal(D{}) == "ids[0] = 2 is not in [0, 2)");
     CHECK(same_bits(table, before));

@@ -48,7 +48,7 @@ TEMPLATE_TEST_CASE("merge on a device sums rows of many lookups in levels of 64"
         auto const g = device::gradient<float>(n, 1000, 1, n == 270'000 ? 98 : 100, 6);
         CHECK(same_bits(merge(to_device(D{}, g)), merge(g)));
     }
-    // rows that begin and end anywhere in their blocks
+    // rows that begin and end at any position in their blocks
     for (unsigned seed = 0; seed < 10; ++seed) {
         CAPTURE(seed);
         auto const g = device::gradient<double>(9'000 + 37 * seed, 2 + seed, 3, 10 * (seed % 5), seed);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace nets;
 
-/// A file that goes when the test ends.
+/// A temporary file.
 struct File {
     explicit File(std::string const& name)
         : path((std::filesystem::temp_directory_path() / (name + std::to_string(::getpid()))).string()) {}
@@ -43,7 +43,7 @@ Model<D> build() {
 std::vector<Feeds> batches() { return {{{"words", words({2, 0, 5}, 20, 1)}, {"label", labels(3, 3, 2)}}}; }
 Feeds asked() { return {{"words", words({1, 4}, 20, 3)}}; }
 
-/// Calls f(model, parameters) within a scope.
+/// Calls f(model, parameters) inside a scope.
 template <class D, class F>
 void trained(F const& f) {
     rowan::Scope scope;

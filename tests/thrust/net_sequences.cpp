@@ -32,7 +32,7 @@ constexpr auto gru = []<class D>(std::type_identity<D>) {
     return classifier<D>(states.last);
 };
 
-/// The lookup in the step, from the ends of the sequences to their beginnings, and every state counts.
+/// A reverse net with the lookup inside the step, whose result has all states.
 constexpr auto lookup_in_step = []<class D>(std::type_identity<D>) {
     auto const ids = layer::data<std::int64_t, D>("words", {UNK}, 1);
     auto const table = layer::embedding_table<float, D>({.height = height, .width = 6, .name = "table"});
@@ -50,7 +50,7 @@ Feeds batch(std::vector<std::int64_t> const& lengths, unsigned seed) {
     return {{"words", words(lengths, height, seed)}, {"label", labels(lengths.size(), classes, seed + 1)}};
 }
 
-/// So many that they are dealt out to several parts.
+/// Enough sequences for several parts.
 std::vector<std::int64_t> many_lengths() {
     std::vector<std::int64_t> lengths;
     for (std::int64_t i = 0; i < 70; ++i) lengths.push_back(i * 7 % 6);

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-// Whole nets take long to compile: of the systems in the host's memory one.
+// Nets take long to compile, so only one system in the host's memory is tested.
 #ifdef __CUDACC__
 #include <rowan/thrust/cublas.hpp>
 #define ROWAN_NET_DEVICES rowan::Cuda
@@ -30,13 +30,13 @@ namespace nets {
 namespace layer = rowan::layer;
 using rowan::Cpu, rowan::Feeds, rowan::LoDTensor, rowan::Parameters, rowan::Tensor, rowan::UNK;
 
-/// What a net predicts, and the cost that it is trained with.
+/// The prediction of a net, and the cost for training.
 template <class D>
 struct Model {
     layer::Var<float, D> predict, cost;
 };
 
-/// Like Feeds, but with tensors of the device where it is one.
+/// Like Feeds, but on another device with tensors of the device.
 template <class D>
 Feeds on_device(Feeds const& feeds) {
     if constexpr (std::is_same_v<D, Cpu>) {
@@ -65,7 +65,7 @@ inline Values values(Parameters const& parameters) {
     return all;
 }
 
-/// Products of matrices are other sums on a GPU; on a system in the host's memory all bits are the host's.
+/// Matrix products differ on a GPU; a system in the host's memory has the host's bits.
 template <class D>
 void check_same(Tensor<float> const& of_device, Tensor<float> const& of_host) {
 #ifdef __CUDACC__
@@ -87,7 +87,7 @@ void check_same(Values const& of_device, Values const& of_host) {
     }
 }
 
-/// For parameters of float alone: one for double, too, would take long to compile.
+/// For parameters of float only, to save compile time.
 template <class D>
 layer::OptimizerOn<D> ada_grad() {
     return {layer::AdaGrad{.learning_rate = 0.1}, rowan::dtypes<float>{}};
@@ -108,7 +108,7 @@ void check_same(Result const& of_device, Result const& of_host) {
     check_same<D>(of_device.predicted, of_host.predicted);
 }
 
-/// Builds a net in a scope of its own, `build` being a function template of the device, trains it and asks it.
+/// Builds a net in a new scope, trains it and runs it; `build` is a function template of the device.
 template <class D, class Build>
 Result train(Build const& build, std::vector<Feeds> const& batches, Feeds const& asked, rowan::TrainOptionsOn<D> options,
              bool feeds_on_device = false) {
@@ -125,7 +125,7 @@ Result train(Build const& build, std::vector<Feeds> const& batches, Feeds const&
     return result;
 }
 
-/// Ids in [0, height) for sequences of these lengths, many of them the same.
+/// Ids in [0, height) for sequences of these lengths, with many duplicates.
 inline LoDTensor<std::int64_t> words(std::vector<std::int64_t> const& lengths, std::int64_t height, unsigned seed) {
     auto const lod = rowan::Lod::from_lengths({lengths});
     auto const ids = device::some_ids(static_cast<std::size_t>(lod.rows()), height, 30, seed);

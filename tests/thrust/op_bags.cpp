@@ -1,4 +1,4 @@
-// tests/thrust/op_bags.cpp: embedding_bag and weighted_embedding_bag, and the operators on sequences, on devices: the bits of Cpu.
+// tests/thrust/op_bags.cpp: embedding bags and the operators on sequences on devices have the bits of Cpu.
 #include <rowan/thrust/op.hpp>
 
 #include "devices.hpp"
@@ -18,7 +18,7 @@ bool same_batch(LoDTensor<T, D> const& a, LoDTensor<T> const& b) {
     return a.lod() == b.lod() && same_bits(a.value(), b.value());
 }
 
-/// Bags of these many ids, one of them in most.
+/// Bags with these numbers of ids; one id is in most of them.
 template <class I>
 LoDTensor<I> bags(std::vector<std::int64_t> const& lengths, std::int64_t height) {
     auto lod = Lod::from_lengths({lengths});

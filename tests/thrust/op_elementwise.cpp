@@ -12,7 +12,7 @@ using rowan::Cpu, rowan::Tensor, rowan::to_device, rowan::to_host;
 
 Shape const shapes[] = {{0}, {1}, {3}, {63}, {64, 1}, {65}, {5, 0}, {17, 3}, {4096}, {4097}, {2, 3, 4}, {}};
 
-/// f(exec, tensors...) on the device is f on Cpu, of odd sizes and of rows that begin anywhere.
+/// f(exec, tensors...) on the device must equal f on Cpu, for odd sizes and any alignment of rows.
 template <class T, class D, class F>
 void same_as_cpu(F const& f) {
     unsigned seed = 1;

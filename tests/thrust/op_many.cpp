@@ -1,4 +1,4 @@
-// tests/thrust/op_many.cpp: sums, concat and split, cast, dropout, comparisons, clip and lookup_table on devices: the bits of Cpu.
+// tests/thrust/op_many.cpp: sum, concat, split, cast, dropout, comparisons, clip and lookup_table on devices.
 #include <rowan/thrust/op.hpp>
 
 #include "devices.hpp"
@@ -37,7 +37,7 @@ void sums() {
         }
     }
     std::vector<Tensor<T>> const dense{filled<T>({40, 3}, 1), filled<T>({40, 3}, 2)};
-    // every row once: the order of scatter_add's sums is the host's then
+    // each row once: then scatter_add has the host's order of summation
     SelectedRows<T> const once(40, {7, 3, 39}, filled<T>({3, 3}, 3));
     std::vector<SelectedRows<T>> const sparse{gradient<T>(65, 40, 3, 50, 4), once, gradient<T>(0, 40, 3, 0, 5)};
     CHECK(same_bits(rowan::sum_op::run(D{}, all_on<D>(sparse)), rowan::sum(Cpu{}, sparse)));

@@ -1,5 +1,5 @@
-// tests/thrust/op_products.cpp: products of matrices, repeated rows and the cells of recurrent nets on devices: the bits of Cpu, but for
-// products on Cuda, which are cuBLAS's.
+// tests/thrust/op_products.cpp: matrix products, repeated rows and recurrent cells on devices have the bits of Cpu,
+// except products on Cuda, which are cuBLAS's.
 #include <rowan/thrust/op.hpp>
 
 #include "devices.hpp"
@@ -21,7 +21,7 @@ constexpr double tolerance() {
     return sizeof(T) == 8 ? 1e-12 : sizeof(T) == 4 ? 1e-5 : 2e-2;
 }
 
-/// Is `a` what a product on Cpu gave? The host's systems have its bits.
+/// Whether `a` equals a product on Cpu: bit for bit on the host's systems.
 template <class T, class D>
 bool same_product(Tensor<T, D> const& a, Tensor<T> const& b) {
 #ifdef __CUDACC__

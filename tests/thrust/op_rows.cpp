@@ -1,4 +1,4 @@
-// tests/thrust/op_rows.cpp: softmax, losses and accuracy on devices: the bits of Cpu, but for the logarithm on Cuda.
+// tests/thrust/op_rows.cpp: softmax, losses and accuracy on devices have the bits of Cpu, except the logarithm on Cuda.
 #include <rowan/thrust/op.hpp>
 
 #include "devices.hpp"
@@ -24,7 +24,7 @@ Tensor<I> labels(std::size_t n, std::size_t classes, unsigned seed) {
     return label;
 }
 
-/// Is `a` a loss that Cpu gave? The host's systems have its bits, on Cuda the logarithm may differ in the last one.
+/// Whether `a` equals a loss on Cpu; on Cuda the logarithm may differ in the last bit.
 template <class T, class D>
 bool same_loss(Tensor<T, D> const& a, Tensor<T> const& b) {
 #ifdef __CUDACC__

@@ -16,7 +16,7 @@ using rowan::Cpu, rowan::RowPlan, rowan::SelectedRows, rowan::Tensor, rowan::to_
 
 namespace {
 
-/// step(exec, param, states, gradient…) on both, with a sparse gradient, a plan and a dense gradient.
+/// Compares step(exec, param, states, gradient…) on device and host, with a sparse gradient, a plan and a dense one.
 template <class D, class P, class G, class Sparse, class Planned>
 void check_optimizer(device::Shape const& state_shape, std::size_t n, std::size_t width, unsigned hot, Sparse const& sparse,
                      Planned const& planned) {
@@ -33,7 +33,7 @@ void check_optimizer(device::Shape const& state_shape, std::size_t n, std::size_
         sparse(Cpu{}, p.host, a.host, b.host, c.host, dense);
         sparse(D{}, p.on_device, a.on_device, b.on_device, c.on_device, to_device(D{}, dense));
         CHECK(same());
-        auto const merged = merge(g);  // sgd of the host adds duplicates one by one
+        auto const merged = merge(g);  // the host's sgd adds duplicates one by one
         sparse(Cpu{}, p.host, a.host, b.host, c.host, merged);
         sparse(D{}, p.on_device, a.on_device, b.on_device, c.on_device, to_device(D{}, merged));
         CHECK(same());
@@ -58,7 +58,7 @@ void check_optimizers(std::size_t n, std::size_t width, unsigned hot) {
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::adagrad(e, plan, p, a, v); });
     check("rowwise_adagrad", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::rowwise_adagrad(e, p, a, g); },
           [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::rowwise_adagrad(e, plan, p, a, v); });
-    if constexpr (std::is_same_v<P, float>) {  // the others differ from these in their formulas alone
+    if constexpr (std::is_same_v<P, float>) {  // the others differ in their formulas only
         check("momentum", [](auto e, auto& p, auto& a, auto&, auto&, auto const& g) { rowan::momentum(e, p, a, g, {.nesterov = true}); },
               [](auto e, auto const& plan, auto& p, auto& a, auto&, auto&, auto const& v) { rowan::momentum(e, plan, p, a, v, {.nesterov = true}); });
         check("adam", [](auto e, auto& p, auto& a, auto& b, auto&, auto const& g) { rowan::adam(e, p, a, b, g); },

@@ -1,4 +1,4 @@
-// tests/thrust/padded.cpp: between ragged batches and rectangular tensors on a device.
+// tests/thrust/padded.cpp: converts between ragged batches and padded tensors on a device.
 #include "sequences.hpp"
 
 #include <cstddef>

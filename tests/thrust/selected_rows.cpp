@@ -39,7 +39,7 @@ TEMPLATE_TEST_CASE("copies of device rows are deep, shares see the same value", 
     CHECK(copy.rows().data() != g.rows().data());
     auto const moved = std::move(g);
     CHECK(same_bits(moved, SelectedRows<float>(9, {4, 1}, {{1}, {2}})));
-    CHECK(g.height() == 0);  // NOLINT: what is moved from is empty
+    CHECK(g.height() == 0);  // NOLINT: a moved-from gradient is empty
     g = copy;
     CHECK(same_bits(g, to_host(copy)));
     copy.value() = Tensor<float, D>{{7}, {8}};

@@ -25,7 +25,7 @@ TEMPLATE_TEST_CASE("sequence_expand on a device has the host's bits", "[thrust][
         CHECK(same_bits(sequence_expand(D{}, to_device(D{}, rows), lod), expanded));
         auto const grad = device::filled<T>(expanded.shape(), 2);
         CHECK(same_bits(sequence_expand_grad(to_device(D{}, grad), to_device(D{}, rows), lod), sequence_expand_grad(grad, rows, lod)));
-        // each sequence of the first level so often as the next one is long
+        // repeats each sequence of the first level by the length of the next one
         if (lod.rows() > 1000) return;
         auto lengths = lod.lengths(0);
         std::rotate(lengths.begin(), lengths.begin() + (lengths.empty() ? 0 : 1), lengths.end());

@@ -12,7 +12,7 @@ using rowan::Lod, rowan::LoDTensor, rowan::sequence_softmax, rowan::sequence_sof
 
 namespace {
 
-// A GPU has an exp of its own, whose last bits differ.
+// exp on a GPU differs in the last bits.
 template <class T, class D>
 bool nearly(LoDTensor<T, D> const& on_device, LoDTensor<T> const& want) {
 #ifdef __CUDACC__

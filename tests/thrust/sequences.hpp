@@ -55,7 +55,7 @@ inline Lengths some_lengths(std::size_t n, std::int64_t most, unsigned seed) {
     return lengths;
 }
 
-/// No sequences, empty ones, short and long ones, around the sizes of blocks, at several levels.
+/// No sequences, empty, short and long sequences, at the limits of blocks, at several levels.
 inline std::vector<rowan::Lod> some_lods() {
     using rowan::Lod;
     auto const many = some_lengths(257, 3, 1);
@@ -75,13 +75,13 @@ inline std::vector<rowan::Lod> some_lods() {
             Lod::from_lengths({Lengths{2, 0, 1}, Lengths{1, 2, 0}, Lengths{2, 0, 3}})};
 }
 
-/// Rows of numbers of many sizes.
+/// Rows of numbers of many magnitudes.
 template <class T>
 rowan::LoDTensor<T> some_batch(rowan::Lod const& lod, std::size_t width, unsigned seed) {
     return {filled<T>({static_cast<std::size_t>(lod.rows()), width}, seed), lod};
 }
 
-/// Calls f(T(), lod, width) with the types, levels and widths that the functions on sequences are tested with.
+/// Calls f(T(), lod, width) with the tested types, levels and widths.
 template <class F>
 void for_batches(F const& f) {
     for (auto const& lod : some_lods()) {
@@ -93,7 +93,7 @@ void for_batches(F const& f) {
     }
 }
 
-/// Is a call refused in the same words wherever it runs?
+/// Whether a call throws the same text on device and host.
 template <class Host, class Device>
 bool refused_alike(Host const& host, Device const& device) {
     std::string const text = refusal<rowan::Error>(host);

@@ -1,4 +1,4 @@
-// tests/thrust/squared_norm.cpp: the sum of squares of what a device's gradient stands for.
+// tests/thrust/squared_norm.cpp: the sum of squares of the dense tensor of a device's gradient.
 #include <rowan/thrust/sparse/squared_norm.hpp>
 
 #include "devices.hpp"

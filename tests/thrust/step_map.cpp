@@ -1,4 +1,4 @@
-// tests/thrust/step_map.cpp: which sequence stands where in the steps of a batch on a device.
+// tests/thrust/step_map.cpp: the positions of sequences in the steps of a batch on a device.
 #include "sequences.hpp"
 
 #include <algorithm>

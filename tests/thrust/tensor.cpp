@@ -44,7 +44,7 @@ TEMPLATE_TEST_CASE("copies of device tensors are deep, shares and slices alias, 
 
     Tensor<float, D> moved = std::move(t);
     CHECK(same_bits(moved, Tensor<float>{{9}}));
-    CHECK(t.shape() == device::Shape{0});  // NOLINT: what a moved-from tensor is stands in its contract
+    CHECK(t.shape() == device::Shape{0});  // NOLINT: the contract defines a moved-from tensor
     t = moved;
     CHECK(same_bits(t, to_host(moved)));
     auto& self = t;

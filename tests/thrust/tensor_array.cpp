@@ -1,4 +1,4 @@
-// tests/thrust/tensor_array.cpp: slots in the memory of a device, written, read, stacked, cut, and put together.
+// tests/thrust/tensor_array.cpp: slots on a device: write, read, stack, split and concat.
 #include "sequences.hpp"
 
 #include <cstddef>
@@ -122,7 +122,7 @@ TEMPLATE_TEST_CASE("gather and gather_grad of slots on a device", "[thrust][tens
                 auto const host = TensorArray<T>::gather_grad(ids, grad, 7);
                 CHECK(same_bits(TensorArray<T, D>::gather_grad(D{}, ids, to_device(D{}, grad), 7), host));
                 auto const on_device = to_device(D{}, host);
-                if (n == 0) continue;  // of no indices the shape is not known
+                if (n == 0) continue;  // without indices the shape is unknown
                 CHECK(same_bits(on_device.gather(D{}, ids), host.gather(ids)));
                 auto where = Tensor<std::int64_t>::from_shape({n});
                 std::copy(ids.begin(), ids.end(), where.data());

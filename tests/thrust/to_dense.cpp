@@ -1,4 +1,4 @@
-// tests/thrust/to_dense.cpp: the tall tensor that some rows on a device stand for.
+// tests/thrust/to_dense.cpp: the dense tensor of rows on a device.
 #include <rowan/thrust/sparse/merge.hpp>
 #include <rowan/thrust/sparse/to_dense.hpp>
 

@@ -1,4 +1,4 @@
-// tests/thrust/unpack.cpp: sequences cut into steps on a device, and steps put together again.
+// tests/thrust/unpack.cpp: unpack and pack on a device.
 #include "sequences.hpp"
 
 #include <cstddef>
@@ -42,7 +42,7 @@ TEMPLATE_TEST_CASE("steps on a device are the host's, and pack to the batch", "[
                 TensorArray<T, D> written;
                 for (std::size_t t = 0; t < steps.size(); ++t) written.write(t, steps.read(t), t % 2 == 0);
                 auto const packed = written.pack(level, map);
-                // an array of no steps knows no width
+                // an array without steps has no width
                 if (steps.size() != 0) CHECK(same_bits(packed, host));
             }
         }

@@ -1,4 +1,4 @@
-// tests/thrust/update_rows.cpp: rules on a device, and what they refuse.
+// tests/thrust/update_rows.cpp: rules on a device, and their errors.
 #include <rowan/sparse.hpp>
 #include <rowan/thrust/sparse/rowwise_adagrad.hpp>
 #include <rowan/thrust/sparse/sgd.hpp>
@@ -16,7 +16,7 @@ using rowan::RowPlan, rowan::SelectedRows, rowan::ShapeError, rowan::Tensor, row
 
 namespace {
 
-/// A rule as users write it: p -= its mean gradient, and how often and how much is counted in a state of another width.
+/// A user's rule: p -= the mean gradient; a state of another width counts updates and sums.
 struct count_rule {
     template <class G, class P, class S>
     ROWAN_HD void operator()(G g, P p, S seen) const {

@@ -4,12 +4,12 @@ import rowan_cpp as cpp
 
 
 def data(name, shape=(UNK, UNK), dtype="float32", lod_level=0):
-    """What every batch brings under this name. Dims after the first that are UNK are those of the first batch."""
+    """Data that every batch has under this name. The first batch sets UNK dims, except the first dim."""
     return cpp.variable(cpp.default_scope(), name, shape=shape, dtype=dtype, lod_level=lod_level)
 
 
 def parameter(shape, init=(0.0, 0.0), name=""):
-    """What training changes. Its first values are between the two numbers."""
+    """A variable that training changes. Its initial values are between the two numbers."""
     return cpp.variable(cpp.default_scope(), name, label="parameter", shape=shape, init=init)
 
 
@@ -21,7 +21,7 @@ def apply(operator, *read, **attributes):
 
 
 def fc(input, output_size=None):
-    """input · W + b, as wide as the input unless output_size says otherwise."""
+    """input · W + b; output_size is by default the width of the input."""
     W = cpp.variable(cpp.default_scope(), label="parameter")
     b = cpp.variable(cpp.default_scope(), label="parameter")
     return apply("fc", input, W, b, output_size=output_size)
@@ -49,7 +49,7 @@ def softmax(x):
 
 
 def softmax_with_cross_entropy(x, label):
-    """The mean over the rows of -log(probability of the label), of scores."""
+    """The mean over the rows of -log(probability of the label), from scores."""
     return apply("softmax_with_cross_entropy", x, label, reduction=Reduction.mean)
 
 

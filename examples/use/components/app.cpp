@@ -1,4 +1,4 @@
-// A matrix product by the BLAS, and a descriptor encoded by nanopb.
+// Multiplies matrices with the BLAS, and encodes a descriptor with nanopb.
 #include <rowan/io/message.hpp>
 #include <rowan/io/tensor_desc.hpp>
 #include <rowan/op/matmul.hpp>

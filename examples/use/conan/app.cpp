@@ -1,4 +1,4 @@
-// Describes the table of an embedding, updates the rows of it that a batch touched, and prints both.
+// Describes the table of an embedding, updates the rows that a batch used, and prints both.
 #include <rowan/io.hpp>
 #include <rowan/sparse.hpp>
 

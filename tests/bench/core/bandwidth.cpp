@@ -1,4 +1,4 @@
-// tests/bench/core/bandwidth.cpp: what memory can do at best, the measure of all other cases.
+// tests/bench/core/bandwidth.cpp: the bandwidth of memory, with which all other cases are compared.
 #include "../bench.hpp"
 
 #include <rowan/core/parallel.hpp>

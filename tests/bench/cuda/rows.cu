@@ -1,5 +1,5 @@
-// tests/bench/cuda/rows.cu: the algorithms on rows and sequences on a GPU, by CUDA's events, beside a copy of memory in the same run.
-// Prints a line of JSON for each case; `--tiny` only sees that everything runs. Without a GPU it says so and exits with 77.
+// tests/bench/cuda/rows.cu: times algorithms on rows and sequences and a copy of memory on a GPU, by CUDA's events.
+// Prints a line of JSON for each case; `--tiny` is a quick test. Without a GPU it says so and exits with 77.
 #include <rowan/sparse.hpp>
 #include <rowan/thrust.hpp>
 #include <rowan/thrust/cuda.hpp>
@@ -26,7 +26,7 @@ struct Sizes {
     std::size_t height, width = 64, lookups, sets, sentences;
 };
 
-// Different numbers, without a pass over the host's memory.
+// Different numbers, computed on the device.
 struct Hash {
     float* to;
     float low, high;
@@ -65,7 +65,7 @@ public:
         cudaEventCreate(&end_);
     }
 
-    // The median of two turns over the data sets after one to warm up, in ms.
+    // The median in ms of two turns over the data sets, after a warm-up turn.
     double operator()(std::function<void(std::size_t)> const& run) {
         std::vector<float> times;
         for (std::size_t turn = 0; turn < 3 * sets_; ++turn) {
@@ -119,7 +119,7 @@ void rows(Cuda exec, Sizes const& sizes, Clock& clock, Report const& report) {
             values.push_back(numbers(exec, {sizes.lookups, sizes.width}, -1, 1));
             gradients.emplace_back(exec, sizes.height, ids.back(), values.back().share());
             plans.emplace_back(exec, gradients.back());
-            static_cast<void>(plans.back().rows());  // so that nothing waits for their number later
+            static_cast<void>(plans.back().rows());  // so that no case waits for their number
         }
         auto const n = static_cast<double>(sizes.lookups), row = static_cast<double>(sizes.width * sizeof(float)), id = 8.0;
         auto const passes = static_cast<double>((std::bit_width(sizes.height - 1) + 7) / 8);

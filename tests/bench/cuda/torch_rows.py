@@ -1,4 +1,4 @@
-"""PyTorch on the GPU: what rowan_bench_cuda measures, on as many ids of a table as large, by CUDA's events. A line of JSON for each case."""
+"""PyTorch on the GPU: the operations of rowan_bench_cuda at the same sizes, by CUDA's events. Prints lines of JSON."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
-// tests/bench/io/checkpoint.cpp: a table in a checkpoint: read plainly, loaded, mapped, verified. The file is in the system's cache. A line of
-// JSON for each case; what is compared takes turns. Memory is fresh each time, as what is loaded first has it; "into" is memory that is there.
+// tests/bench/io/checkpoint.cpp: times reading, loading, mapping and verifying a table in a checkpoint. The file is in
+// the system's cache. Cases run in turns; each prints a line of JSON. "into" reuses memory, other cases allocate it.
 //
 //     rowan_bench_io [--file PATH] [--mib N] [--turns N] [--tiny]
 #include <rowan/io/checkpoint_chain.hpp>
@@ -23,7 +23,7 @@ void use(T const& value) {
 }
 
 struct Case {
-    std::string op, peer;  // the case that it is compared with
+    std::string op, peer;  // the case to compare with
     std::function<void()> run;
     std::vector<double> ms{};
 };
@@ -52,7 +52,7 @@ int main(int argc, char** argv) try {
     }
     auto const all = std::as_writable_bytes(std::span(table.data(), table.size()));
     auto const plain = [&](std::span<std::byte> to) {
-        detail::InputFile(path).read(64, to);  // all but the little that comes before and after
+        detail::InputFile(path).read(64, to);  // without the header and the descriptors
     };
     std::vector<Case> cases;
     cases.push_back({"plain read", "plain read", [&] {
@@ -69,7 +69,7 @@ int main(int argc, char** argv) try {
     cases.push_back({"verify, 1 thread", "", [&] { CheckpointFile(Cpu{1}, path).verify(); }});
     cases.push_back({"verify, 2 threads", "", [&] { CheckpointFile(Cpu{2}, path).verify(); }});
     for (std::size_t turn = 0; turn <= turns; ++turn) {
-        use(Tensor<float>::full(table.shape(), 1));  // whoever takes fresh memory first pays for what the system has given away meanwhile
+        use(Tensor<float>::full(table.shape(), 1));  // the first to allocate pays for memory that the system reused
         for (Case& c : cases) {
             auto const start = std::chrono::steady_clock::now();
             c.run();

@@ -1,13 +1,10 @@
-// tests/bench/layer/layer.cpp: what a batch costs the gloss classifier's recurrent net when one sentence is long, against the same number
-// of words in equal sentences. A line of JSON for each batch, then the ratios.
+// tests/bench/layer/layer.cpp: measures a batch with one long sentence against batches with the same number of words:
+// (a) in sentences as long as the longest (same number of steps), (b) in as many sentences of equal length (fewer,
+// wider steps). Ratio (a) shows the cost of uneven lengths, (b) also the fixed cost per step. Prints lines of JSON.
 //
 //     rowan_bench_layer [--threads N] [--dim D] [--tiny]
 //
-// No time goes into padding, so a batch should cost what its words cost. But the words of one sentence come one after the other: past the
-// end of all others a step has one row, and a step of one row takes longer for its row than one of 64, whoever computes it. So the
-// long batch is compared twice: with equal sentences as long as its longest one, which are as many steps (the ratio says what the
-// uneven lengths cost), and with as many equal sentences, which are few and wide steps (it also says what a step costs whatever its
-// width, and falls with the number of sentences). The last line of each block is what padding would compute.
+// The last line of each block is the number of words with padding.
 #include <rowan/layer.hpp>
 
 #include <algorithm>
@@ -31,20 +28,20 @@ constexpr std::int64_t height = 53'080, classes = 45;  // of the WordNet glosses
 
 std::int64_t words_of(Lengths const& lengths) { return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0}); }
 
-/// `others` sentences of `length` words, and one of `longest` in their middle.
+/// Lengths: `others` sentences of `length` words, with one of `longest` in the middle.
 Lengths one_long(std::size_t others, std::int64_t length, std::int64_t longest) {
     Lengths lengths(others + 1, length);
     lengths[others / 2] = longest;
     return lengths;
 }
-/// So many words in so many sentences, whose lengths differ by one at most.
+/// Distributes the words over the sentences; their lengths differ by at most one.
 Lengths equal(std::int64_t words, std::size_t sentences) {
     auto const n = static_cast<std::int64_t>(sentences);
     Lengths lengths(sentences, words / n);
     for (std::size_t i = 0; i < static_cast<std::size_t>(words % n); ++i) ++lengths[i];
     return lengths;
 }
-/// So many words in sentences of `longest`, the last one of what is left.
+/// Distributes the words over sentences of `longest`; the last one gets the remainder.
 Lengths as_long(std::int64_t words, std::int64_t longest) {
     Lengths lengths(static_cast<std::size_t>(words / longest), longest);
     if (words % longest != 0) lengths.push_back(words % longest);
@@ -75,7 +72,7 @@ double median(std::vector<double> ms) {
     return ms[ms.size() / 2];
 }
 
-/// Batches of as many words take turns; the first is the one with a long sentence.
+/// Measures batches of equal size in turns; the first one has the long sentence.
 void measure(std::vector<Case> cases, Cpu exec, std::int64_t dim, std::size_t turns) {
     rowan::Scope scope;
     rowan::ScopeGuard const guard(scope);

@@ -1,4 +1,4 @@
-// tests/bench/op/matmul.cpp: products of matrices on one thread, rowan's and those of the BLAS that the program is linked with, in turns.
+// tests/bench/op/matmul.cpp: matrix products on one thread, rowan's and those of the linked BLAS, in turns.
 #include <rowan/op/detail/matmul.hpp>
 
 #include <xtensor-blas/xblas_config.hpp>
@@ -22,7 +22,7 @@ struct Shape {
     char const* what;
 };
 
-/// Seconds of the fastest of some rounds of one call.
+/// Seconds of the fastest of several rounds of a call.
 template <class F>
 double seconds(std::size_t calls, F const& f) {
     auto const start = std::chrono::steady_clock::now();

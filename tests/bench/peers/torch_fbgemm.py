@@ -1,4 +1,4 @@
-"""PyTorch and FBGEMM on the CPU, each operation in every way that is known to be good."""
+"""PyTorch and FBGEMM on the CPU, each operation in every efficient way."""
 
 import logging
 

@@ -1,4 +1,4 @@
-"""What every peer runs on: ids, gradients and sizes as in rowan_bench, and the clock."""
+"""The inputs of all peers, as in rowan_bench: ids, gradients and sizes; and timing."""
 
 import argparse
 import gc
@@ -9,7 +9,7 @@ import numpy as np
 
 
 class Workload:
-    """One case's data sets. Different ones take turns, so that the last-level cache cannot hold all touched rows."""
+    """One case's data sets. They are used in turns, so that the last-level cache cannot hold all touched rows."""
 
     def __init__(self):
         parser = argparse.ArgumentParser()

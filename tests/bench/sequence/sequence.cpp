@@ -1,4 +1,4 @@
-// tests/bench/sequence/sequence.cpp: batches of sequences cut into steps and put together again. A line of JSON for each case.
+// tests/bench/sequence/sequence.cpp: times unpack and pack of batches. Prints a line of JSON for each case.
 //
 //     rowan_bench_sequence [--threads N] [--width D] [--tiny]
 #include <rowan/core/parallel.hpp>
@@ -24,8 +24,8 @@ void use(T const& value) {
     asm volatile("" : : "r"(&value) : "memory");
 }
 
-// Lengths that the peers' workers draw too, without a library: the high bits of a product. "skewed" is 10,000 sentences, one of which has
-// 10,000 words.
+// The same lengths as in the peers' programs: the high bits of a product. "skewed" has 10,000 sentences, one of them
+// with 10,000 words.
 std::vector<std::int64_t> lengths(std::string_view batch, bool tiny) {
     std::size_t const count = tiny ? 50 : batch == "long" ? 500 : batch == "skewed" ? 10'000 : 5'000;
     std::int64_t const most = tiny ? 5 : batch == "long" ? 250 : 24;
@@ -46,7 +46,7 @@ struct Case {
 };
 
 void measure(std::string const& batch, Cpu exec, std::size_t width, bool tiny) {
-    constexpr std::size_t sets = 8;  // they take turns, so that the last-level cache cannot hold all rows
+    constexpr std::size_t sets = 8;  // used in turns, so that the last-level cache cannot hold all rows
     Lod const lod = Lod::from_lengths({lengths(batch, tiny)});
     auto const n = static_cast<std::size_t>(lod.rows());
     std::vector<LoDTensor<float>> input;
@@ -84,7 +84,7 @@ void measure(std::string const& batch, Cpu exec, std::size_t width, bool tiny) {
     cases.push_back({"unpack, by a map", rows + ids, [&](std::size_t k) { use(TensorArray<float>::unpack(exec, input[k], map)); }});
     cases.push_back({"pack", rows + ids, [&](std::size_t k) { use(unpacked[k].pack(exec, 0, map)); }});
     cases.push_back({"pack, slots written in a loop", rows + ids, [&](std::size_t k) { use(written[k].pack(exec, 0, map)); }});
-    cases.push_back({"read, shrink, write", 0, [&](std::size_t k) {  // aliases all: no row moves
+    cases.push_back({"read, shrink, write", 0, [&](std::size_t k) {  // only aliases: no row is copied
         TensorArray<float> outputs;
         Tensor<float> state = boot.share();
         for (std::size_t t = 0; t < map.steps(); ++t) {

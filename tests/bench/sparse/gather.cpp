@@ -1,4 +1,4 @@
-// tests/bench/sparse/gather.cpp: rows of a table, into a new tensor, one from a pool, and one that is there.
+// tests/bench/sparse/gather.cpp: rows of a table, to a new tensor, one from a pool, and an existing one.
 #include "../bench.hpp"
 
 #include <rowan/core/memory_pool.hpp>

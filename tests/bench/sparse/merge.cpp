@@ -1,4 +1,4 @@
-// tests/bench/sparse/merge.cpp: duplicate rows summed, into new memory, memory from a pool, and memory that is there.
+// tests/bench/sparse/merge.cpp: merge to new memory, memory from a pool, and existing memory.
 #include "../bench.hpp"
 
 #include <rowan/core/memory_pool.hpp>

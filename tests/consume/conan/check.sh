@@ -1,4 +1,4 @@
-# tests/consume/conan/check.sh: Conan makes the package over Debian's packages, with no remote, and two projects use it. Read by run.sh.
+# tests/consume/conan/check.sh: Conan creates the package without a remote, and two projects use it. Read by run.sh.
 
 conan_version=2.34.0
 
@@ -24,7 +24,7 @@ conan() {
     bash tests/consume/copy.sh "$folder/rowan"
     echo "== conan"
 
-    # expect NAME TEXT SCRIPT: runs the lines of SCRIPT until one fails; a line of what they print must be TEXT, a regular expression.
+    # expect NAME TEXT SCRIPT: runs the lines of SCRIPT until one fails; a line of output must match the pattern TEXT.
     expect() {
         log="$folder/$1.log"
         (cd "$folder" && CONAN_HOME=$folder/home PATH=/usr/bin:$tool/bin:$PATH bash -e) <<<"$3" >"$log" 2>&1 || true

@@ -1,4 +1,4 @@
-// tests/consume/two_files/a.cpp: compiled in one way, b.cpp in another; the same bits in both, with any number of threads.
+// tests/consume/two_files/a.cpp: compiled with other options than b.cpp; both must compute the same bits.
 #include "bits.hpp"
 
 #include <iostream>

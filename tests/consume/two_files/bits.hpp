@@ -1,4 +1,4 @@
-// tests/consume/two_files/bits.hpp: what both files do, each for itself.
+// tests/consume/two_files/bits.hpp: the computation of both files.
 #include <rowan/sparse.hpp>
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace {
 
-// The bytes of what rowan computes on `threads` threads: sorted, merged, gathered, scattered, and a table after AdaGrad. There are enough
-// elements for several threads, and duplicates.
+// The bytes of rowan's results on `threads` threads: sorted, merged, gathered and scattered rows, and a table after
+// AdaGrad. There are duplicates, and enough elements for several threads.
 std::string bits(int threads) {
     constexpr std::size_t n = 40'000, width = 8, height = 5'000;
     std::uint32_t random = 1;

@@ -1,4 +1,4 @@
-// tests/consume/two_files/c.cpp: a file that brings one of rowan's functions and not the others, for the linker to mix with theirs.
+// tests/consume/two_files/c.cpp: defines only one of rowan's functions; the linker may choose this definition.
 #include <rowan/core/parallel.hpp>
 
 int threads_of_c() { return rowan::thread_count({}); }

@@ -1,4 +1,4 @@
-// Sums the duplicates of a gradient, takes a batch of sentences apart, and prints what the package was made with.
+// Sums the duplicates of a gradient, unpacks a batch of sentences, and prints the package's options.
 #include <rowan/rowan.hpp>
 #ifdef WITH_NANOPB
 #include <rowan/io.hpp>
