@@ -1,4 +1,4 @@
-// Merges a row-sparse gradient and keeps tensors in an array: the program of the projects without an own app.cpp.
+// Merges a row-sparse gradient and keeps tensors in an array: the program of the projects that have no app.cpp.
 #include <rowan/sequence/tensor_array.hpp>
 #include <rowan/sparse.hpp>
 
