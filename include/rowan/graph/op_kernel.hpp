@@ -103,7 +103,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
+                      "rowan: a gradient rule reads a slot that is not a slot of the operator and that no rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -148,8 +148,8 @@ struct kernel_of;
 
 namespace detail {
 
-/// The base of an operator on whole values of any kind, whose functions are those of its op_kernel: it says its name,
-/// slots, infer and run, and what differs from these.
+/// The base of operators on whole values of any kind. A derived operator defines name, slots, infer and run, and
+/// overrides the members below where it differs.
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;

@@ -67,7 +67,10 @@ struct Momentum {
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
-    MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
+    MomentumOptions options() const {
+        return {
+            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
 };
 
 /// Adam, see rowan::adam.
@@ -78,7 +81,9 @@ struct Adam {
     double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
-    AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
+    }
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -89,7 +94,9 @@ struct RmsProp {
     double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
-    RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
+    RmspropOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
+    }
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -99,7 +106,7 @@ struct Ftrl {
     double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
-    FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
+    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
 };
 
 /// Requirements on an optimizer: it names an operator and returns its attributes.

@@ -77,7 +77,9 @@ template <class To, class From>
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
 /// rowan/thrust/op/cast.hpp.
 template <class D>
-struct CastCheck;
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
 
 template <>
 struct CastCheck<Cpu> {
