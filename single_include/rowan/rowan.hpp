@@ -18015,15 +18015,9 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train, and the built-in optimizers.
+// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
 
-namespace rowan::inline v0 {
-
-/// A list of element types.
-template <class... T>
-struct dtypes {};
-
-namespace layer {
+namespace rowan::inline v0::layer {
 
 /// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
@@ -18109,7 +18103,19 @@ concept optimizer_options = requires(O const& o) {
     { o.options() } -> std::same_as<typename O::op::attributes>;
 };
 
-/// One of the optimizers above, or a user-defined one with the same members, for parameters of given element types on a
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
+
+namespace rowan::inline v0 {
+
+/// A list of element types.
+template <class... T>
+struct dtypes {};
+
+namespace layer {
+
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given element types on a
 /// device.
 template <class Device>
 class OptimizerOn {
