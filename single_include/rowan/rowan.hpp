@@ -2297,6 +2297,24 @@ struct multiplied {
     }
 };
 
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// to += map(from)
 template <class Map>
 struct add_mapped {
@@ -11937,7 +11955,7 @@ auto apply(attributes_of<Op> attributes, Var<T, Device> const&... in) {
 
 }  // namespace rowan::inline v0::layer
 
-// rowan/detail/functions.hpp: exp, log and pow, by argument-dependent lookup, and the formulas of softmax.
+// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
 
 namespace rowan::inline v0::detail {
 
@@ -11970,24 +11988,6 @@ ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
         "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
     return S(pow(x, y));
 }
-
-/// x / total
-struct share_of {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
-    }
-};
-
-/// out · (grad - dot), where dot is the sum of out · grad
-struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
-};
 
 }  // namespace rowan::inline v0::detail
 
@@ -18115,8 +18115,8 @@ struct dtypes {};
 
 namespace layer {
 
-/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given element types on a
-/// device.
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
+/// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:

@@ -1,7 +1,7 @@
-// rowan/detail/functions.hpp: exp, log and pow, by argument-dependent lookup, and the formulas of softmax.
+// rowan/detail/functions.hpp: exp, log and pow, of the standard library or by argument-dependent lookup.
 #pragma once
 
-#include <rowan/detail/arithmetic.hpp>
+#include <rowan/core/detail/config.hpp>
 
 #include <cmath>
 
@@ -36,23 +36,5 @@ ROWAN_HD_INLINE S pow_of(S const& x, S const& y) {
         "rowan: this function needs pow(dtype<T>::sum): declare it in the namespace of that type");
     return S(pow(x, y));
 }
-
-/// x / total
-struct share_of {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
-    }
-};
-
-/// out · (grad - dot), where dot is the sum of out · grad
-struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
-};
 
 }  // namespace rowan::inline v0::detail

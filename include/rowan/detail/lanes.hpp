@@ -148,6 +148,24 @@ struct multiplied {
     }
 };
 
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// to += map(from)
 template <class Map>
 struct add_mapped {

@@ -6,7 +6,6 @@
 #include <rowan/core/parallel.hpp>
 #include <rowan/core/tensor.hpp>
 #include <rowan/detail/elementwise.hpp>
-#include <rowan/detail/functions.hpp>
 #include <rowan/detail/lanes.hpp>
 #include <rowan/op/detail/exponential.hpp>
 
