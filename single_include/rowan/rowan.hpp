@@ -4610,6 +4610,19 @@ bool row_wise_of(Attributes const& attributes) {
     }
 }
 
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = OpFamily::none;
+template <class Op>
+requires requires {
+    { Op::family } -> std::convertible_to<OpFamily>;
+}
+inline constexpr OpFamily family_of<Op> = Op::family;
+
 /// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
 /// attributes; if it has none, whether it has no `sums_rows`.
 /// errors   none
@@ -5492,8 +5505,9 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs = 0;  ///< see row_inputs_of
-    bool sums_rows = false;   ///< see sums_rows_of
+    OpFamily family = OpFamily::none;  ///< see family_of
+    unsigned row_inputs = 0;           ///< see row_inputs_of
+    bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -5647,6 +5661,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -5690,6 +5705,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
@@ -7477,6 +7493,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
 struct array_op : whole_op {
     using inputs = slots<slot::array>;
     using outputs = slots<slot::out>;
+    static constexpr OpFamily family = OpFamily::array;
 };
 
 // Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
@@ -8261,6 +8278,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T>
 struct full_op {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr OpFamily family = OpFamily::full;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;
@@ -12602,6 +12620,7 @@ struct cast_grad_op {
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<cast_grad_op>;

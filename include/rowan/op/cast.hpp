@@ -153,6 +153,7 @@ struct cast_grad_op {
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<cast_grad_op>;
