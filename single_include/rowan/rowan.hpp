@@ -53,6 +53,10 @@
 #error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
+#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
+#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
+#endif
+
 #ifndef __cpp_exceptions
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
@@ -8100,9 +8104,9 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
         } else if (mark->second == open) {
             std::string text = "the net has a cycle: ";
             bool inside = false;
-            for (Visit const& v : path) {
-                inside = inside || v.op == op;
-                if (inside) text.append(v.op->kernel->name).append(" -> ");
+            for (Visit const& visit : path) {
+                inside = inside || visit.op == op;
+                if (inside) text.append(visit.op->kernel->name).append(" -> ");
             }
             throw GraphError(text.append(op->kernel->name));
         }
@@ -9501,11 +9505,11 @@ ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
-    Value zeros;
-    std::array<Value*, 1> const in{&x}, out{&zeros};
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
     FullLikeOptions const options{0};
     full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
-    return zeros;
+    return result;
 }
 
 ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
@@ -17115,6 +17119,13 @@ void check_setting(char const* field, double value) {
     }
 }
 
+/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
+template <class... P>
+void check_epsilon(double epsilon) {
+    check_setting<P...>("epsilon", epsilon);
+    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
+}
+
 /// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
@@ -17169,7 +17180,7 @@ namespace detail {
 template <class... P>
 void check(AdagradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
 }
 
 struct adagrad_formula {
@@ -17197,7 +17208,8 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
@@ -17302,7 +17314,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_setting<P, M, V>("learning_rate", options.learning_rate);
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
-    check_setting<P, M, V>("epsilon", options.epsilon);
+    check_epsilon<P, M, V>(options.epsilon);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
@@ -17318,8 +17330,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do
-///          not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
@@ -17686,7 +17698,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
     check_setting<P...>("momentum", options.momentum);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
     return {{options}};
 }
 
@@ -17713,8 +17725,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as
-///          update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
@@ -17875,7 +17887,8 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
