@@ -12,7 +12,6 @@ below = {room: rooms[:i] for i, room in enumerate(rooms)}
 below["sequence"].remove("sparse")
 for room in rooms[:5]:
     below[f"thrust/{room}"] = [room, *below[room], *(f"thrust/{other}" for other in below[room])]
-below["thrust/core"].append("detail")
 below["thrust"] = ["thrust/op", *below["thrust/op"]]
 
 include = pathlib.Path(__file__).parents[1] / "include"

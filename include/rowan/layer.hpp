@@ -22,6 +22,7 @@
 #include <rowan/layer/matmul.hpp>
 #include <rowan/layer/memory.hpp>
 #include <rowan/layer/optimizer.hpp>
+#include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/reduce_sum.hpp>

@@ -51,4 +51,5 @@
 #include <rowan/op/sum_rows.hpp>
 #include <rowan/op/tanh.hpp>
 #include <rowan/op/var_spec.hpp>
+#include <rowan/op/weighted_bag.hpp>
 #include <rowan/op/weighted_embedding_bag.hpp>

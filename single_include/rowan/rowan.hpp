@@ -53,6 +53,10 @@
 #error "rowan computes the same bits on every machine: compile it without -ffast-math and the options that it implies"
 #endif
 
+#if defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 15
+#error "rowan needs clang 15 or newer: clang 14 does not compile the ranges of libstdc++"
+#endif
+
 #ifndef __cpp_exceptions
 #error "rowan reports bad input by exceptions: compile it without -fno-exceptions"
 #endif
@@ -1237,6 +1241,14 @@ inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 template <class D>
 concept device = is_device<D>;
 
+namespace detail {
+
+/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
+template <class D>
+inline constexpr bool has_backend = false;
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0
 
 // rowan/core/tensor.hpp: Tensor<T>, a row-major array of rank 0 to 8, and an xtensor container.
@@ -2280,6 +2292,33 @@ struct squared {
     }
 };
 
+/// x · y
+struct multiplied {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// to += map(from)
 template <class Map>
 struct add_mapped {
@@ -2292,8 +2331,17 @@ struct add_mapped {
     }
 };
 
-/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
-/// part[k + 4], part[k + 2], part[k + 1].
+/// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S tree_sum(S* part) {
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
+    }
+    return part[0];
+}
+
+/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
@@ -2307,10 +2355,7 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
     for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
     for_lanes<S>(add, n - i, x + i, part);
 #endif
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
+    return tree_sum(part);
 }
 
 }  // namespace rowan::inline v0::detail
@@ -2318,10 +2363,6 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
 // rowan/detail/on_device.hpp: new tensors and uploads for code that is generic over devices.
 
 namespace rowan::inline v0::detail {
-
-/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
-template <class D>
-inline constexpr bool has_backend = false;
 
 /// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
 /// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
@@ -2638,13 +2679,16 @@ std::string dtype_text(std::int32_t wire);
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
+template <class D>
+inline constexpr std::string_view memory_text = " on a device";
+template <>
+inline constexpr std::string_view memory_text<Cpu> = "";
+
 /// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
 template <class T, class D>
 std::string kind_on(char const* kind) {
     std::string text(kind);
-    text.append("<").append(dtype<T>::name).append(">");
-    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
-    return text;
+    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
 }
 template <class V>
 struct kind_name {
@@ -2844,7 +2888,11 @@ inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64
 
 /// The implementation of row copies on a device.
 template <class D>
-struct RowCopies;
+struct RowCopies {
+    static_assert(
+        has_backend<D>,
+        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
+};
 
 template <>
 struct RowCopies<Cpu> {
@@ -4115,11 +4163,11 @@ std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
 template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
-    return {dtype<T>::wire,
-            dtype<T>::name,
-            sizeof(T),
-            {alias.shape().begin(), alias.shape().end()},
-            detail::host_bytes(alias)};
+    return {.dtype = dtype<T>::wire,
+            .type = dtype<T>::name,
+            .element_size = sizeof(T),
+            .dims = {alias.shape().begin(), alias.shape().end()},
+            .bytes = detail::host_bytes(alias)};
 }
 
 template <class T, class D>
@@ -4566,6 +4614,19 @@ bool row_wise_of(Attributes const& attributes) {
     }
 }
 
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = OpFamily::none;
+template <class Op>
+requires requires {
+    { Op::family } -> std::convertible_to<OpFamily>;
+}
+inline constexpr OpFamily family_of<Op> = Op::family;
+
 /// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
 /// attributes; if it has none, whether it has no `sums_rows`.
 /// errors   none
@@ -4802,7 +4863,7 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
     static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
                       sizeof...(OutGrad) == Op::outputs::size,
-                  "rowan::gradients: as many values as the operator has slots");
+                  "rowan::gradients: pass one value for each slot of the operator");
     auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
         return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
             return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,
@@ -5448,8 +5509,9 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs = 0;  ///< see row_inputs_of
-    bool sums_rows = false;   ///< see sums_rows_of
+    OpFamily family = OpFamily::none;  ///< see family_of
+    unsigned row_inputs = 0;           ///< see row_inputs_of
+    bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -5504,7 +5566,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
+                      "rowan: a gradient rule reads a slot that is not a slot of the operator and that no rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -5549,8 +5611,8 @@ struct kernel_of;
 
 namespace detail {
 
-/// The base of an operator on whole values of any kind, whose functions are those of its op_kernel: it says its name,
-/// slots, infer and run, and what differs from these.
+/// The base of operators on whole values of any kind. A derived operator defines name, slots, infer and run, and
+/// overrides the members below where it differs.
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
@@ -5603,6 +5665,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -5646,6 +5709,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },
@@ -5870,6 +5934,9 @@ public:
     /// cost     as above; an order in device memory is copied to the host, which synchronizes
     StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids);
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
+    template <id_type I>
+    StepMap(Lod lod, std::size_t level, Tensor<I, Device> const& order)
+        : StepMap(order.device(), std::move(lod), level, order) {}
 
     Lod const& lod() const noexcept { return lod_; }       ///< the Lod whose sequences are split
     std::size_t level() const noexcept { return level_; }  ///< and which of its levels
@@ -7430,6 +7497,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
 struct array_op : whole_op {
     using inputs = slots<slot::array>;
     using outputs = slots<slot::out>;
+    static constexpr OpFamily family = OpFamily::array;
 };
 
 // Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.
@@ -8036,9 +8104,9 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
         } else if (mark->second == open) {
             std::string text = "the net has a cycle: ";
             bool inside = false;
-            for (Visit const& v : path) {
-                inside = inside || v.op == op;
-                if (inside) text.append(v.op->kernel->name).append(" -> ");
+            for (Visit const& visit : path) {
+                inside = inside || visit.op == op;
+                if (inside) text.append(visit.op->kernel->name).append(" -> ");
             }
             throw GraphError(text.append(op->kernel->name));
         }
@@ -8214,6 +8282,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T>
 struct full_op {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr OpFamily family = OpFamily::full;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;
@@ -8290,10 +8359,10 @@ constexpr void check_some(std::size_t parts) {
 }
 
 /// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
-/// f(k, in, out, count) for pieces of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
 /// whole. The elements, not the parts, are divided among the threads.
 template <class F>
-void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
     std::vector<std::size_t> starts{0};
     for (std::size_t const width : widths) starts.push_back(starts.back() + width);
     std::size_t const total = starts.back(), size = outer * total;
@@ -8314,17 +8383,19 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// Joins parts and cuts them out on a device, as for_pieces describes. The Thrust specialization is in
+/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
 /// rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
-struct Pieces;
+struct ConcatSplit {
+    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
-struct Pieces<Cpu> {
+struct ConcatSplit<Cpu> {
     template <class T>
     static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
                      std::vector<T const*> const& from, T* to) {
-        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
             std::copy_n(from[k] + in, count, to + whole);
         });
     }
@@ -8332,7 +8403,7 @@ struct Pieces<Cpu> {
     template <class T>
     static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
                     std::vector<T*> const& to) {
-        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
             std::copy_n(from + whole, count, to[k] + in);
         });
     }
@@ -8353,7 +8424,7 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
         to.push_back(parts.back().data());
         widths.push_back(shape[at] * inner);
     }
-    Pieces<D>::cut(exec, outer, widths, x.data(), to);
+    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
     return parts;
 }
 
@@ -8736,7 +8807,9 @@ namespace detail {
 
 /// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
 template <class D>
-struct Summands;
+struct Summands {
+    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
+};
 
 template <>
 struct Summands<Cpu> {
@@ -9432,11 +9505,11 @@ ROWAN_TEMPLATE(LoopKernels LoopKernels::of<double, Cpu>())
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
-    Value zeros;
-    std::array<Value*, 1> const in{&x}, out{&zeros};
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
     FullLikeOptions const options{0};
     full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
-    return zeros;
+    return result;
 }
 
 ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {
@@ -12077,12 +12150,21 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
                      std::to_string(rows).append(", the number of rows"));
 }
 
+/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
+struct take_larger {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
+        most = choose(a > most, a, most);
+    }
+};
+
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
 S largest(std::size_t n, T const* x) {
     std::array<S, 16> most;
     most.fill(load<S>(x));
-    auto const take = []<class V>(V const& a, V& m) { m = choose(a > m, a, m); };
+    take_larger const take;
     std::size_t i = 0;
     for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
     for_lanes<S>(take, n - i, x + i, most.data());
@@ -12112,7 +12194,7 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
 /// to = e / total
 template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
+    map_lanes<S>([&]<class V>(V const& a) { return share_of{}(a, V(total)); }, n, e, to);
 }
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
@@ -12123,7 +12205,9 @@ struct NoRowLoss {
 
 /// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
 template <class D>
-struct MatrixRows;
+struct MatrixRows {
+    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct MatrixRows<Cpu> {
@@ -12149,13 +12233,12 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> products(classes);
-            auto const times = [](auto const& a, auto const& b) { return product(a, b); };
             for (std::size_t i = begin; i < end; ++i) {
                 std::size_t const at = i * classes;
-                zip_lanes<S>(times, classes, products.data(), y + at, g + at);
+                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
                 S const* const p = products.data();
                 S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-                auto const formula = [&]<class V>(V const& a, V const& b) { return product(a, V(b - V(dot))); };
+                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
                 zip_lanes<S>(formula, classes, to + at, y + at, g + at);
             }
         });
@@ -12200,19 +12283,28 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
+    return j < k ? a < most : a <= most;
+}
+
 /// Whether element k is the first maximum of n elements; false if any element is NaN.
 template <class S, class T>
 bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     auto const most = load<S>(x + k);
     bool yes = true;
-    for (std::size_t j = 0; j < k; ++j) yes = yes && load<S>(x + j) < most;
-    for (std::size_t j = k; j < n; ++j) yes = yes && load<S>(x + j) <= most;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
     return yes;
 }
 
 /// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
 template <class D>
-struct CorrectShare;
+struct CorrectShare {
+    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
+};
 
 template <>
 struct CorrectShare<Cpu> {
@@ -12456,7 +12548,9 @@ template <class To, class From>
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
 /// rowan/thrust/op/cast.hpp.
 template <class D>
-struct CastCheck;
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
 
 template <>
 struct CastCheck<Cpu> {
@@ -12530,6 +12624,7 @@ struct cast_grad_op {
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<cast_grad_op>;
@@ -12591,7 +12686,9 @@ struct NotElement {
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
 template <class D>
-struct AnyElement;
+struct AnyElement {
+    static_assert(has_backend<D>, "rowan: any on a Thrust device needs #include <rowan/thrust/op/compare.hpp>");
+};
 
 template <>
 struct AnyElement<Cpu> {
@@ -12868,7 +12965,7 @@ Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int6
     }
     auto out = detail::new_tensor<T>(exec, shape);
     std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
-    detail::Pieces<D>::join(exec, outer, widths, from, out.data());
+    detail::ConcatSplit<D>::join(exec, outer, widths, from, out.data());
     return out;
 }
 
@@ -13185,14 +13282,19 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     S const factor = constant<S>(1 / (1 - probability));
     ElementLoops<D>::each(exec, x.size(), 1,
-                          DropElement<T, Seed>{x.data(), out.data(), mask.data(), seed, probability, factor});
+                          DropElement<T, Seed>{.x = x.data(),
+                                               .to = out.data(),
+                                               .mask = mask.data(),
+                                               .seed = seed,
+                                               .probability = probability,
+                                               .factor = factor});
     return {std::move(out), std::move(mask)};
 }
 
@@ -13536,7 +13638,8 @@ struct add_op {
         if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
         spec::same_dtype("add: y", y, x);
         VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
-        return {kind.type, x.dtype, spec::same_dims("add: y", y, x), kind.lod_level};
+        return {
+            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
     }
 
     template <class T, class D>
@@ -14099,7 +14202,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 
@@ -14732,7 +14835,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type: convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 
@@ -15129,7 +15232,10 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
 
 /// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
-struct BagLookups;
+struct BagLookups {
+    static_assert(has_backend<D>,
+                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
+};
 
 /// The bags of a lookup, in the memory of any device.
 template <class T, class I>
@@ -15351,7 +15457,7 @@ struct BagOptions {
 /// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
-///          [0, h); ValueError if the pool is another one
+///          [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
 ///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
 ///          bits for any number of threads
@@ -15939,7 +16045,12 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
                 std::size_t const steps = std::min(depth, k - l);
                 fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
                 auto const tile = [&]<std::size_t rows>(std::size_t i) {
-                    TileFactors<S> const factors{steps, a.at(i, l), a.next_row(), a.next_column(), panel, add || l > 0};
+                    TileFactors<S> const factors{.k = steps,
+                                                 .a = a.at(i, l),
+                                                 .next_row = a.next_row(),
+                                                 .next_column = a.next_column(),
+                                                 .panel = panel,
+                                                 .add = add || l > 0};
                     S* const to = out + i * next_out + j;
                     if (columns == width) return Tile::template run<rows>(factors, to, next_out);
                     for (std::size_t r = 0; r < rows && factors.add; ++r) {
@@ -16282,7 +16393,7 @@ struct AxisReduction {
 
     /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
     AxisReduction of_blocks() const {
-        AxisReduction next{{}, {}, outer, width, 1, blocks()};
+        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
         next.kept.push(outer, next.n * width);
         next.summed.push(next.n, width);
         return next;
@@ -16310,7 +16421,9 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
 /// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>
-struct AxisSums;
+struct AxisSums {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct AxisSums<Cpu> {
@@ -16318,9 +16431,12 @@ struct AxisSums<Cpu> {
     static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const full = r.n / block_size;
         if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
-        AxisReduction side_by_side{{}, r.summed, 1, full, block_size, block_size};  // one sum of adjacent elements
+        // Each block is one sum of adjacent elements.
+        AxisReduction const side_by_side{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
         sum_lanes<S>(exec, side_by_side, from, to);
-        AxisReduction const rest{{}, r.summed, 1, 1, 1, r.n - full * block_size};
+        AxisReduction const rest{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
         if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
     }
 
@@ -17003,6 +17119,13 @@ void check_setting(char const* field, double value) {
     }
 }
 
+/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
+template <class... P>
+void check_epsilon(double epsilon) {
+    check_setting<P...>("epsilon", epsilon);
+    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
+}
+
 /// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");
@@ -17057,7 +17180,7 @@ namespace detail {
 template <class... P>
 void check(AdagradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
 }
 
 struct adagrad_formula {
@@ -17085,7 +17208,8 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
 template <device D, class P, class M, detail::gradient_on<D> G>
@@ -17190,7 +17314,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_setting<P, M, V>("learning_rate", options.learning_rate);
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
-    check_setting<P, M, V>("epsilon", options.epsilon);
+    check_epsilon<P, M, V>(options.epsilon);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
@@ -17206,8 +17330,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do
-///          not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,
@@ -17574,7 +17698,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
     check_setting<P...>("momentum", options.momentum);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
     return {{options}};
 }
 
@@ -17601,8 +17725,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as
-///          update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,
@@ -17763,7 +17887,8 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,
@@ -17922,15 +18047,9 @@ struct sgd_op : detail::optimizer_op<SgdOptions> {
 
 }  // namespace rowan::inline v0
 
-// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train, and the built-in optimizers.
+// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
 
-namespace rowan::inline v0 {
-
-/// A list of element types.
-template <class... T>
-struct dtypes {};
-
-namespace layer {
+namespace rowan::inline v0::layer {
 
 /// Stochastic gradient descent, see rowan::sgd.
 struct Sgd {
@@ -17967,7 +18086,10 @@ struct Momentum {
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
-    MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
+    MomentumOptions options() const {
+        return {
+            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
 };
 
 /// Adam, see rowan::adam.
@@ -17978,7 +18100,9 @@ struct Adam {
     double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
-    AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
+    }
 };
 
 /// RMSProp, see rowan::rmsprop.
@@ -17989,7 +18113,9 @@ struct RmsProp {
     double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
-    RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
+    RmspropOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
+    }
 };
 
 /// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
@@ -17999,7 +18125,7 @@ struct Ftrl {
     double l2 = 0.0;              ///< L2 penalty
 
     using op = ftrl_op;
-    FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
+    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
 };
 
 /// Requirements on an optimizer: it names an operator and returns its attributes.
@@ -18009,8 +18135,20 @@ concept optimizer_options = requires(O const& o) {
     { o.options() } -> std::same_as<typename O::op::attributes>;
 };
 
-/// One of the optimizers above, or a user-defined one with the same members, for parameters of given element types on a
-/// device.
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
+
+namespace rowan::inline v0 {
+
+/// A list of element types.
+template <class... T>
+struct dtypes {};
+
+namespace layer {
+
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
+/// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:
@@ -18329,7 +18467,7 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T, class D>
 Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T, class D>
@@ -18708,7 +18846,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     auto const hidden = fc(exec, h_prev, w, b);
     auto h = detail::new_tensor<T>(exec, {n, size});
     auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
-    detail::GruStep<T> const step{x.data(), hidden.data(), h_prev.data(), saved.data(), h.data(), size};
+    detail::GruStep<T> const step{.x = x.data(),
+                                  .hidden = hidden.data(),
+                                  .h_prev = h_prev.data(),
+                                  .saved = saved.data(),
+                                  .h = h.data(),
+                                  .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     return {std::move(h), std::move(saved)};
 }
@@ -18731,8 +18874,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec
     auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
     auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
     auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{saved.data(),       h_prev.data(),      h_grad.data(), x_grad.data(),
-                                      hidden_grad.data(), h_prev_grad.data(), size};
+    detail::GruGradStep<T> const step{.saved = saved.data(),
+                                      .h_prev = h_prev.data(),
+                                      .h_grad = h_grad.data(),
+                                      .x_grad = x_grad.data(),
+                                      .hidden_grad = hidden_grad.data(),
+                                      .h_prev_grad = h_prev_grad.data(),
+                                      .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     if (size != 0)
         detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},
@@ -19378,7 +19526,9 @@ struct same_number {
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
-struct Totals;
+struct Totals {
+    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct Totals<Cpu> {
@@ -19561,7 +19711,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -19579,7 +19729,7 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type, convert them");
+                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);
@@ -19737,7 +19887,7 @@ struct times_difference {
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type, convert them");
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});
@@ -19825,7 +19975,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());
@@ -19936,7 +20086,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
+                  "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     auto softmax = detail::new_tensor<T>(exec, x.shape());
@@ -20117,6 +20267,12 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     }
 }
 
+/// The same on a device, where calls are enqueued in order.
+template <class D>
+void run_parts(D const& exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+    for (std::size_t k = 0; k < parts; ++k) f(k, exec);
+}
+
 }  // namespace rowan::inline v0::detail
 
 // rowan/layer/memory.hpp: Memory, States and Step, the arguments and results of a recurrent layer.
@@ -20238,11 +20394,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
     block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
-        if constexpr (std::is_same_v<Device, Cpu>) {
-            run_parts(exec.get<Cpu>(), parts, f);
-        } else {
-            for (std::size_t k = 0; k < parts; ++k) f(k, exec);
-        }
+        run_parts(exec.get<Device>(), parts, f);
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);
@@ -20710,7 +20862,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     auto h = detail::new_tensor<T>(exec, {n, size});
     auto c = detail::new_tensor<T>(exec, {n, size});
     auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
-    detail::LstmStep<T> const step{x.data(), hidden.data(), c_prev.data(), saved.data(), h.data(), c.data(), size};
+    detail::LstmStep<T> const step{.x = x.data(),
+                                   .hidden = hidden.data(),
+                                   .c_prev = c_prev.data(),
+                                   .saved = saved.data(),
+                                   .h = h.data(),
+                                   .c = c.data(),
+                                   .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(h), std::move(c), std::move(saved)};
 }
@@ -20731,8 +20889,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D
     detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
     auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
     auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::LstmGradStep<T> const step{saved.data(),  c_prev.data(),      h_grad.data(), c_grad.data(),
-                                       x_grad.data(), c_prev_grad.data(), size};
+    detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                       .c_prev = c_prev.data(),
+                                       .h_grad = h_grad.data(),
+                                       .c_grad = c_grad.data(),
+                                       .x_grad = x_grad.data(),
+                                       .c_prev_grad = c_prev_grad.data(),
+                                       .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(x_grad), std::move(c_prev_grad)};
 }
@@ -22680,33 +22843,6 @@ struct shifted_exp {
     }
 };
 
-/// x / total
-struct share_of {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
-    }
-};
-
-/// x · y
-struct multiplied {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
-};
-
-/// out · (grad - dot), where dot is the sum of out · grad
-struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
-};
-
 /// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
 struct SequenceSoftmax {
@@ -22770,7 +22906,7 @@ struct SequenceSoftmax<Cpu> {
 ///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type: convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),
@@ -23200,11 +23336,13 @@ public:
         }
     }
 
-    /// As above, for rows in the memory of another device; blocks until they are copied.
+    /// As above, for rows in the memory of any device; blocks until they are copied.
     /// errors   as above, and as to_host
     /// cost     as above, and one blocking copy to the host
     template <id_type I, class Device>
-    requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
+    void add(Tensor<I, Device> const& rows) {
+        add(Ids<>(to_host(rows)));
+    }
 
     /// The rows of the set, ascending.
     /// errors   std::bad_alloc

@@ -1,4 +1,4 @@
-// expect: rowan: a gradient rule reads a slot that neither the operator has nor another rule writes
+// expect: rowan: a gradient rule reads a slot that is not a slot of the operator and that no rule writes
 #include <rowan/graph/scope.hpp>
 #include <rowan/op/identity.hpp>
 

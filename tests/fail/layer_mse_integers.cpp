@@ -1,4 +1,4 @@
-// expect: rowan::mse: x and y must have a floating-point type, convert them
+// expect: rowan::mse: x and y must have a floating-point type: convert them
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 

@@ -1,4 +1,4 @@
-// expect: rowan::softmax: x must have a floating-point type, convert it
+// expect: rowan::softmax: x must have a floating-point type: convert it
 #include <rowan/layer/data.hpp>
 #include <rowan/layer/loss.hpp>
 

@@ -1,4 +1,4 @@
-// expect: rowan::gradients: as many values as the operator has slots
+// expect: rowan::gradients: pass one value for each slot of the operator
 #include <rowan/op/gradients.hpp>
 #include <rowan/op/tanh.hpp>
 

@@ -1,4 +1,4 @@
-// expect: rowan::sequence_softmax: x must have a floating-point type, convert it
+// expect: rowan::sequence_softmax: x must have a floating-point type: convert it
 #include <rowan/sequence/sequence_softmax.hpp>
 
 #include <cstdint>

@@ -134,7 +134,7 @@ with Fresh():
     refused(TypeError, "the input of operator mse is LoDTensor<f32>, LoDTensor<i64>", layer.mse, x, layer.data("ids", [UNK], "int64"))
     refused(ValueError, "w.shape(0)", layer.apply, "fc", x, layer.parameter([2, 5]), layer.parameter([5]))
     refused(ValueError, "output_size is -1, expected 0 or more", layer.fc, x, -1)
-    refused(ValueError, "output_size is None, expected a number", layer.fc, layer.data("wide"))
+    refused(ValueError, "output_size is None, expected a size", layer.fc, layer.data("wide"))
     refused(RuntimeError, 'the variable "fc_0.out_0" that it writes has a value from elsewhere', cpp.operator, "tanh", read=[x], write=[h])
     refused(RuntimeError, 'the variable "x" that it writes', cpp.operator, "tanh", read=[h], write=[x])
     refused(TypeError, "operator tanh is given None, expected a variable", layer.tanh, None)
@@ -317,7 +317,7 @@ with Fresh():
     with open(os.path.join(folder, "cut.rowan"), "wb") as cut:
         cut.write(read(os.path.join(folder, "plain.rowan"))[:-9])
     refused(ValueError, "byte ", rowan.load_model, cut.name)
-    refused(RuntimeError, "it is of another net", rowan.load_model, predict, os.path.join(folder, "words.rowan"))
+    refused(RuntimeError, "the file belongs to another net", rowan.load_model, predict, os.path.join(folder, "words.rowan"))
 
     # Another thread runs Python while a net is trained, and the batches are freed after the training.
     array = whole["x"].copy()

@@ -65,6 +65,7 @@ void step(F const& f, Cpu exec, Step& x, G const& grad, Options const& options, 
     }
 }
 
+std::vector<double> const bad_epsilons{not_a_number, infinity, -infinity, 1e39, -1e-9};
 std::vector<double> const decays{not_a_number, infinity, -infinity, -1e-9, 1.0, 1.5};
 
 }  // namespace
@@ -83,7 +84,7 @@ TEST_CASE("adagrad refuses options that are not finite", "[bad_input]") {
         step([](auto&&... a) { rowan::rowwise_adagrad(a...); }, exec, x, grad, options, x.per_row);
     };
     check_options("learning_rate", &rowan::AdagradOptions::learning_rate, not_finite, {0, 0.5}, call);
-    check_options("epsilon", &rowan::AdagradOptions::epsilon, not_finite, {0, 1e-6}, call);
+    check_options("epsilon", &rowan::AdagradOptions::epsilon, bad_epsilons, {0, 1e-6}, call);
     auto const rowwise = [](Cpu exec, Step& x, double value) { rowwise_adagrad(exec, x.param, x.per_row, x.grad, {.learning_rate = value}); };
     check_option("learning_rate", not_finite, {0.5}, rowwise);
 }
@@ -102,7 +103,7 @@ TEST_CASE("adam refuses options that are not finite, a beta outside [0, 1) and a
         step([](auto&&... a) { rowan::adam(a...); }, exec, x, grad, options, x.state[0], x.state[1]);
     };
     check_options("learning_rate", &rowan::AdamOptions::learning_rate, not_finite, {0, 0.5}, call);
-    check_options("epsilon", &rowan::AdamOptions::epsilon, not_finite, {0, 1e-8}, call);
+    check_options("epsilon", &rowan::AdamOptions::epsilon, bad_epsilons, {0, 1e-8}, call);
     check_options("beta1", &rowan::AdamOptions::beta1, decays, {0, 0.9}, call);
     check_options("beta2", &rowan::AdamOptions::beta2, decays, {0, 0.999}, call);
     auto const step = [](Cpu exec, Step& x, double value) {
@@ -119,7 +120,7 @@ TEST_CASE("rmsprop refuses options that are not finite and a rho outside [0, 1)"
     check_options("learning_rate", &rowan::RmspropOptions::learning_rate, not_finite, {0, 0.5}, call);
     check_options("rho", &rowan::RmspropOptions::rho, decays, {0, 0.9}, call);
     check_options("momentum", &rowan::RmspropOptions::momentum, not_finite, {0, 0.9}, call);
-    check_options("epsilon", &rowan::RmspropOptions::epsilon, not_finite, {1e-6}, call);
+    check_options("epsilon", &rowan::RmspropOptions::epsilon, bad_epsilons, {1e-6}, call);
     auto const centered = [](Cpu exec, Step& x, double value) {
         rmsprop(exec, x.param, x.state[0], x.state[1], x.state[2], x.grad, {.learning_rate = value});
     };

@@ -6,6 +6,6 @@
 
 namespace rowan::inline v0::detail {
 
-[[gnu::used]] static Codes operators_of_double() { return compile_operators<double>(compiled_ops{}); }
+[[gnu::used]] static Kernels operators_of_double() { return compile_operators<double>(compiled_ops{}); }
 
 }  // namespace rowan::inline v0::detail

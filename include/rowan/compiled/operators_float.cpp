@@ -15,6 +15,6 @@ constexpr bool all_are_compiled(registry<Op...>) {
 }
 static_assert(all_are_compiled(forward_ops{}), "rowan: compiled_kernels.hpp lacks an operator of forward_ops");
 
-[[gnu::used]] static Codes operators_of_float() { return compile_operators<float>(compiled_ops{}); }
+[[gnu::used]] static Kernels operators_of_float() { return compile_operators<float>(compiled_ops{}); }
 
 }  // namespace rowan::inline v0::detail

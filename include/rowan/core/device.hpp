@@ -23,4 +23,12 @@ inline constexpr bool is_device = std::is_same_v<D, Cpu>;
 template <class D>
 concept device = is_device<D>;
 
+namespace detail {
+
+/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
+template <class D>
+inline constexpr bool has_backend = false;
+
+}  // namespace detail
+
 }  // namespace rowan::inline v0

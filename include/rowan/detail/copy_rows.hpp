@@ -25,7 +25,11 @@ inline std::int64_t checked_add(char const* field, std::int64_t rows, std::int64
 
 /// The implementation of row copies on a device.
 template <class D>
-struct RowCopies;
+struct RowCopies {
+    static_assert(
+        has_backend<D>,
+        "rowan: a sequence operation on a Thrust device needs #include <rowan/thrust/sequence/lod_tensor.hpp>");
+};
 
 template <>
 struct RowCopies<Cpu> {

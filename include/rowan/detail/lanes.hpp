@@ -139,6 +139,33 @@ struct squared {
     }
 };
 
+/// x · y
+struct multiplied {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
+        return product(x, y);
+    }
+};
+
+/// x / total
+struct share_of {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
+        return quotient(x, total);
+    }
+};
+
+/// out · (grad - dot), the gradient of a softmax, where dot is the sum of out · grad
+struct softmax_slope {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
+        return product(out, V(grad - dot));
+    }
+};
+
 /// to += map(from)
 template <class Map>
 struct add_mapped {
@@ -151,8 +178,17 @@ struct add_mapped {
     }
 };
 
-/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by a binary tree: part[k] += part[k + 8], then
-/// part[k + 4], part[k + 2], part[k + 1].
+/// Adds 16 partial sums as a binary tree, in place: part[k] += part[k + 8], then part[k + 4], part[k + 2], part[k + 1].
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD S tree_sum(S* part) {
+    for (std::size_t half = 8; half != 0; half /= 2) {
+        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
+    }
+    return part[0];
+}
+
+/// map(x[0]) + map(x[1]) + … as 16 interleaved partial sums, reduced by tree_sum.
 ROWAN_NO_EXEC_CHECK
 template <class S, class T, class Map>
 ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
@@ -166,10 +202,7 @@ ROWAN_HD S interleaved_sum(std::size_t n, T const* x, Map const& map) {
     for (; i + 16 <= n; i += 16) for_lanes<S>(add, 16, x + i, part);
     for_lanes<S>(add, n - i, x + i, part);
 #endif
-    for (std::size_t half = 8; half != 0; half /= 2) {
-        for (std::size_t k = 0; k < half; ++k) part[k] = plus(part[k], part[k + half]);
-    }
-    return part[0];
+    return tree_sum(part);
 }
 
 }  // namespace rowan::inline v0::detail

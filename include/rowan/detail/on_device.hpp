@@ -12,10 +12,6 @@
 
 namespace rowan::inline v0::detail {
 
-/// False for every device: a general definition of a backend asserts it to name the header that has the backend.
-template <class D>
-inline constexpr bool has_backend = false;
-
 /// Whether a recurrent net runs a batch on this device as a whole. The host runs it in parts, for threads. Devices
 /// whose matrix products are bit-identical to the host's use the same parts, which keeps the order of sums. The headers
 /// of other devices, which gain nothing from parts, specialise this.

@@ -47,8 +47,9 @@ struct op_kernel {
     std::string_view name;  ///< the name in nets and files
     /// The names of the slots. The first slot may hold any number of values.
     std::span<std::string_view const> inputs, outputs;
-    unsigned row_inputs = 0;  ///< see row_inputs_of
-    bool sums_rows = false;   ///< see sums_rows_of
+    OpFamily family = OpFamily::none;  ///< see family_of
+    unsigned row_inputs = 0;           ///< see row_inputs_of
+    bool sums_rows = false;            ///< see sums_rows_of
     /// Whether the rows of result i correspond to rows of the inputs.
     bool (*row_output)(AttributesRef attributes, std::size_t i);
     bool (*row_wise)(AttributesRef attributes);  ///< see row_wise_of
@@ -103,7 +104,7 @@ constexpr grad_slot locate() {
         return {grad ? grad_slot::grad_of_output : grad_slot::output, Op::outputs::template index<S>};
     } else {
         static_assert(Made::template has<Slot>,
-                      "rowan: a gradient rule reads a slot that neither the operator has nor another rule writes");
+                      "rowan: a gradient rule reads a slot that is not a slot of the operator and that no rule writes");
         return {grad_slot::between_rules, Made::template index<Slot>};
     }
 }
@@ -148,8 +149,8 @@ struct kernel_of;
 
 namespace detail {
 
-/// The base of an operator on whole values of any kind, whose functions are those of its op_kernel: it says its name,
-/// slots, infer and run, and what differs from these.
+/// The base of operators on whole values of any kind. A derived operator defines name, slots, infer and run, and
+/// overrides the members below where it differs.
 struct whole_op {
     using grad = no_grad;
     static constexpr bool in_place = false;
@@ -202,6 +203,7 @@ template <std::derived_from<whole_op> Op>
 constinit op_kernel const whole_kernel<Op>::value{.name = Op::name,
                                                   .inputs = Op::inputs::names,
                                                   .outputs = Op::outputs::names,
+                                                  .family = family_of<Op>,
                                                   .row_output = &Op::row_output,
                                                   .row_wise = &Op::row_wise,
                                                   .infer = &Op::infer,
@@ -245,6 +247,7 @@ constinit op_kernel const kernel_of<Op, D, T...>::value{
     .name = Op::name,
     .inputs = Op::inputs::names,
     .outputs = Op::outputs::names,
+    .family = family_of<Op>,
     .row_inputs = row_inputs_of<Op>,
     .sums_rows = sums_rows_of<Op>,
     .row_output = [](AttributesRef a, std::size_t) { return row_output_of<Op>(detail::attributes_for<Op>(a)); },

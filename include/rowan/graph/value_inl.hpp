@@ -19,11 +19,11 @@ std::size_t Value::Holder<LoDTensor<T, D>>::rows() const {
 template <class T, class D>
 auto Value::Holder<LoDTensor<T, D>>::elements() const -> Elements {
     Tensor<T, D> alias = value.value().share();
-    return {dtype<T>::wire,
-            dtype<T>::name,
-            sizeof(T),
-            {alias.shape().begin(), alias.shape().end()},
-            detail::host_bytes(alias)};
+    return {.dtype = dtype<T>::wire,
+            .type = dtype<T>::name,
+            .element_size = sizeof(T),
+            .dims = {alias.shape().begin(), alias.shape().end()},
+            .bytes = detail::host_bytes(alias)};
 }
 
 template <class T, class D>

@@ -11,7 +11,6 @@
 #include <rowan/op/forward_ops.hpp>
 #include <rowan/op/full.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -100,13 +99,10 @@ private:
         AttributesRef const a = op.attributes;
         if (op.kernel == &rnn_kernel) return rnn(block, a.get<RnnBlock>());
         if (op.kernel == &while_kernel) return loop(block, a.get<WhileBlock>());
-        if (op.kernel->name == "array_create") return slots(a.get<VarSpec>());
-        if (op.kernel->name.starts_with("array_")) return {};
-        if (std::ranges::find(Ops::names, op.kernel->name) ==
-            Ops::names.end()) {  // operators that are instantiated for an element type
-            if (op.kernel->name.starts_with(cast_family::name)) return {};
-            if (op.kernel->name.starts_with(full_family::name)) return describe_attributes(a.get<ConstantOptions>());
-        }
+        OpFamily const family = op.kernel->family;
+        if (family == OpFamily::full) return describe_attributes(a.get<ConstantOptions>());
+        if (family == OpFamily::array && op.kernel->inputs.empty()) return slots(a.get<VarSpec>());
+        if (family != OpFamily::none) return {};
         return Ops::dispatch(op.kernel->name,
                              [&](auto tag) { return describe_attributes(attributes_for<decltype(tag)>(a)); });
     }

@@ -19,14 +19,15 @@ ROWAN_FUNCTION VarDesc describe(std::string name, VarSpec const& spec, bool pers
 }
 
 ROWAN_FUNCTION VarSpec spec_of(VarDesc const& desc) {
-    if (desc.type == VarType::STEP_SCOPES) return {desc.type, dtype<float>::wire, {}, 0};
+    if (desc.type == VarType::STEP_SCOPES)
+        return {.type = desc.type, .dtype = dtype<float>::wire, .dims = {}, .lod_level = 0};
     TensorDesc const* const tensor = desc.lod_desc             ? &desc.lod_desc->tensor
                                      : desc.selected_rows_desc ? &*desc.selected_rows_desc
                                      : desc.tensor_array_desc  ? &desc.tensor_array_desc->tensor
                                                                : nullptr;
     if (tensor == nullptr)
         throw GraphError(std::string("the variable \"").append(desc.name).append("\" has no description of its value"));
-    VarSpec spec{desc.type, tensor->data_type, {}, 0};
+    VarSpec spec{.type = desc.type, .dtype = tensor->data_type, .dims = {}, .lod_level = 0};
     for (std::int64_t const dim : tensor->dims) spec.dims.push_back(dim);
     if (desc.lod_desc) spec.lod_level = static_cast<std::size_t>(desc.lod_desc->lod_level);
     if (desc.tensor_array_desc) spec.lod_level = static_cast<std::size_t>(desc.tensor_array_desc->lod_level);

@@ -1,19 +1,12 @@
-// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train, and the built-in optimizers.
+// rowan/layer/optimizer.hpp: layer::Optimizer, the optimizer of train.
 #pragma once
 
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/detail/device_values.hpp>
 #include <rowan/graph/scope.hpp>
-#include <rowan/op/adagrad.hpp>
-#include <rowan/op/adam.hpp>
-#include <rowan/op/ftrl.hpp>
-#include <rowan/op/momentum.hpp>
-#include <rowan/op/rmsprop.hpp>
-#include <rowan/op/rowwise_adagrad.hpp>
-#include <rowan/op/sgd.hpp>
+#include <rowan/layer/optimizers.hpp>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,85 +25,8 @@ struct dtypes {};
 
 namespace layer {
 
-/// Stochastic gradient descent, see rowan::sgd.
-struct Sgd {
-    double learning_rate = 0.01;  ///< step size
-
-    using op = sgd_op;
-    SgdOptions options() const { return {learning_rate}; }
-};
-
-/// AdaGrad, see rowan::adagrad.
-struct AdaGrad {
-    double learning_rate = 0.01;  ///< step size
-    double epsilon = 1e-6;        ///< added to the square root
-
-    using op = adagrad_op;
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
-};
-
-/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
-struct RowwiseAdaGrad {
-    double learning_rate = 0.01;  ///< step size
-    double epsilon = 1e-6;        ///< added to the square root
-
-    using op = rowwise_adagrad_op;
-    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
-    AdagradOptions options() const { return {learning_rate, epsilon}; }
-};
-
-/// Gradient descent with momentum, see rowan::momentum.
-struct Momentum {
-    double learning_rate = 0.01;  ///< step size
-    double momentum = 0.9;        ///< decay factor of the velocity
-    bool nesterov = false;        ///< whether to use Nesterov momentum
-    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
-
-    using op = momentum_op;
-    MomentumOptions options() const { return {learning_rate, momentum, nesterov, weight_decay}; }
-};
-
-/// Adam, see rowan::adam.
-struct Adam {
-    double learning_rate = 0.001;  ///< step size
-    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
-    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
-    double epsilon = 1e-8;         ///< added to the square root
-
-    using op = adam_op;
-    AdamOptions options() const { return {learning_rate, beta1, beta2, epsilon, 1}; }
-};
-
-/// RMSProp, see rowan::rmsprop.
-struct RmsProp {
-    double learning_rate = 0.01;  ///< step size
-    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
-    double momentum = 0.0;        ///< decay factor of the velocity
-    double epsilon = 1e-6;        ///< added under the square root
-
-    using op = rmsprop_op;
-    RmspropOptions options() const { return {learning_rate, rho, momentum, epsilon}; }
-};
-
-/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
-struct Ftrl {
-    double learning_rate = 0.01;  ///< step size
-    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
-    double l2 = 0.0;              ///< L2 penalty
-
-    using op = ftrl_op;
-    FtrlOptions options() const { return {learning_rate, l1, l2, -0.5}; }
-};
-
-/// Requirements on an optimizer: it names an operator and returns its attributes.
-template <class O>
-concept optimizer_options = requires(O const& o) {
-    typename O::op;
-    { o.options() } -> std::same_as<typename O::op::attributes>;
-};
-
-/// One of the optimizers above, or a user-defined one with the same members, for parameters of given element types on a
-/// device.
+/// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
+/// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:

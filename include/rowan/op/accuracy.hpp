@@ -18,19 +18,28 @@ namespace rowan::inline v0 {
 
 namespace detail {
 
+/// Whether a, element j of a row, leaves element k, of value `most`, the first maximum; false if a is NaN.
+ROWAN_NO_EXEC_CHECK
+template <class S>
+ROWAN_HD_INLINE bool leaves_first(std::size_t j, S const& a, std::size_t k, S const& most) {
+    return j < k ? a < most : a <= most;
+}
+
 /// Whether element k is the first maximum of n elements; false if any element is NaN.
 template <class S, class T>
 bool is_first_largest(std::size_t n, T const* x, std::size_t k) {
     auto const most = load<S>(x + k);
     bool yes = true;
-    for (std::size_t j = 0; j < k; ++j) yes = yes && load<S>(x + j) < most;
-    for (std::size_t j = k; j < n; ++j) yes = yes && load<S>(x + j) <= most;
+    for (std::size_t j = 0; j < k; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
+    for (std::size_t j = k; j < n; ++j) yes = yes && leaves_first(j, load<S>(x + j), k, most);
     return yes;
 }
 
 /// Computes the fraction of correct rows on a device. The Thrust specialization is in rowan/thrust/op/accuracy.hpp.
 template <class D>
-struct CorrectShare;
+struct CorrectShare {
+    static_assert(has_backend<D>, "rowan: accuracy on a Thrust device needs #include <rowan/thrust/op/accuracy.hpp>");
+};
 
 template <>
 struct CorrectShare<Cpu> {

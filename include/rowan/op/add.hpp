@@ -58,7 +58,8 @@ struct add_op {
         if (y.type != VarType::SELECTED_ROWS) spec::dense("add: y", y);
         spec::same_dtype("add: y", y, x);
         VarSpec const& kind = x.type == VarType::SELECTED_ROWS ? y : x;
-        return {kind.type, x.dtype, spec::same_dims("add: y", y, x), kind.lod_level};
+        return {
+            .type = kind.type, .dtype = x.dtype, .dims = spec::same_dims("add: y", y, x), .lod_level = kind.lod_level};
     }
 
     template <class T, class D>

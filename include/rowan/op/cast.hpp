@@ -77,7 +77,9 @@ template <class To, class From>
 /// Checks on a device that To can represent the truncated elements. The Thrust specialization is in
 /// rowan/thrust/op/cast.hpp.
 template <class D>
-struct CastCheck;
+struct CastCheck {
+    static_assert(has_backend<D>, "rowan: cast on a Thrust device needs #include <rowan/thrust/op/cast.hpp>");
+};
 
 template <>
 struct CastCheck<Cpu> {
@@ -151,6 +153,7 @@ struct cast_grad_op {
 template <class To>
 struct cast_op {
     static constexpr std::string_view name = detail::joined_name<detail::cast_family, dtype<To>>::value;
+    static constexpr OpFamily family = OpFamily::cast;
     using inputs = slots<slot::x>;
     using outputs = slots<slot::out>;
     using grad = grad_rule<cast_grad_op>;

@@ -57,7 +57,7 @@ struct clip_grad_formula {
 template <class T, class D>
 Tensor<T, D> clip_elements(D const& exec, Tensor<T, D> const& x, ClipOptions const& options) {
     using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip: x must have a floating-point type: convert it");
     return zip_elements<S>(exec, clip_formula{options.min, options.max}, x);
 }
 

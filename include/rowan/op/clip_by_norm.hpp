@@ -39,7 +39,7 @@ inline double norm_factor(double squared, double max_norm) {
 
 template <class T, class D>
 Tensor<T, D> scaled(D const& exec, Tensor<T, D> const& x, double factor) {
-    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::clip_by_norm: x must have a floating-point type: convert it");
     return factor == 1.0 ? x.share() : scale(exec, x, factor);
 }
 template <class T, class D>

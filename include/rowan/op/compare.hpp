@@ -35,7 +35,9 @@ struct NotElement {
 
 /// Computes on a device whether any element is true. The Thrust specialization is in rowan/thrust/op/compare.hpp.
 template <class D>
-struct AnyElement;
+struct AnyElement {
+    static_assert(has_backend<D>, "rowan: any on a Thrust device needs #include <rowan/thrust/op/compare.hpp>");
+};
 
 template <>
 struct AnyElement<Cpu> {

@@ -67,7 +67,7 @@ Tensor<T, D> concat(D const& exec, std::vector<Tensor<T, D>> const& x, std::int6
     }
     auto out = detail::new_tensor<T>(exec, shape);
     std::size_t const outer = out.size() == 0 ? 0 : out.size() / (shape[at] * inner);
-    detail::Pieces<D>::join(exec, outer, widths, from, out.data());
+    detail::ConcatSplit<D>::join(exec, outer, widths, from, out.data());
     return out;
 }
 

@@ -123,7 +123,7 @@ template <class T, id_type I, device D>
 Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<I, D> const& label,
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::cross_entropy: x must have a floating-point type: convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0);
     auto losses = detail::ElementLoops<D>::template scratch<S>(exec, n);
@@ -141,7 +141,7 @@ Tensor<T, D> cross_entropy(D const& exec, Tensor<T, D> const& x, Tensor<T, D> co
                            Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
-                  "rowan::cross_entropy: x and label must have a floating-point type, convert them");
+                  "rowan::cross_entropy: x and label must have a floating-point type: convert them");
     detail::check_soft_labels(x, label);
     detail::ElementLoops<D>::check(exec, x, label);
     std::size_t const n = x.shape(0);

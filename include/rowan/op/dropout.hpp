@@ -75,14 +75,19 @@ template <class T, class D, class Seed>
 std::tuple<Tensor<T, D>, Tensor<std::uint8_t, D>> drop_elements(D const& exec, Tensor<T, D> const& x,
                                                                 double probability, Seed const& seed) {
     using S = sum_t<T>;
-    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::dropout: x must have a floating-point type: convert it");
     check_dropout(probability);
     ElementLoops<D>::check(exec, x);
     auto out = new_tensor<T>(exec, x.shape());
     auto mask = new_tensor<std::uint8_t>(exec, x.shape());
     S const factor = constant<S>(1 / (1 - probability));
     ElementLoops<D>::each(exec, x.size(), 1,
-                          DropElement<T, Seed>{x.data(), out.data(), mask.data(), seed, probability, factor});
+                          DropElement<T, Seed>{.x = x.data(),
+                                               .to = out.data(),
+                                               .mask = mask.data(),
+                                               .seed = seed,
+                                               .probability = probability,
+                                               .factor = factor});
     return {std::move(out), std::move(mask)};
 }
 

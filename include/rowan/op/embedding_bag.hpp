@@ -27,7 +27,7 @@ struct BagOptions {
 /// TensorFlow's embedding_lookup_sparse and PyTorch's EmbeddingBag.
 /// shapes   table [h, ...], ids [n] with levels -> [bags, ...]
 /// errors   ShapeError if ids have no levels or a rank other than 1, or table has rank 0; IndexError if an id is not in
-///          [0, h); ValueError if the pool is another one
+///          [0, h); ValueError if options.pool is not sum, mean, sqrt or max
 /// cost     one read of a table row for each id, without an intermediate copy, and two writes of the result (zeros,
 ///          then the rows); on the host temporary memory of 8 bytes per id; bags are divided among threads: the same
 ///          bits for any number of threads

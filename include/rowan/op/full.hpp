@@ -79,6 +79,7 @@ Tensor<T, Device> full(Dims const& dims, double value) {
 template <class T>
 struct full_op {
     static constexpr std::string_view name = detail::joined_name<detail::full_family, dtype<T>>::value;
+    static constexpr OpFamily family = OpFamily::full;
     using inputs = slots<>;
     using outputs = slots<slot::out>;
     using grad = no_grad;

@@ -108,7 +108,7 @@ auto gradients(Device exec, std::tuple<In...> const& inputs, std::tuple<Out...> 
                std::tuple<OutGrad...> const& out_grads, attributes_of<Op> const& attributes = {}) {
     static_assert(sizeof...(In) == Op::inputs::size && sizeof...(Out) == Op::outputs::size &&
                       sizeof...(OutGrad) == Op::outputs::size,
-                  "rowan::gradients: as many values as the operator has slots");
+                  "rowan::gradients: pass one value for each slot of the operator");
     auto const known = [&]<class... I, class... O>(slots<I...>, slots<O...>) {
         return [&]<std::size_t... i, std::size_t... o>(std::index_sequence<i...>, std::index_sequence<o...>) {
             return detail::SlotValues<detail::SlotValue<I, std::remove_cvref_t<In> const&>...,

@@ -88,7 +88,12 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> gru_unit(D const& exec, Tensor<T, D> cons
     auto const hidden = fc(exec, h_prev, w, b);
     auto h = detail::new_tensor<T>(exec, {n, size});
     auto saved = detail::new_tensor<T>(exec, {n, 4 * size});
-    detail::GruStep<T> const step{x.data(), hidden.data(), h_prev.data(), saved.data(), h.data(), size};
+    detail::GruStep<T> const step{.x = x.data(),
+                                  .hidden = hidden.data(),
+                                  .h_prev = h_prev.data(),
+                                  .saved = saved.data(),
+                                  .h = h.data(),
+                                  .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     return {std::move(h), std::move(saved)};
 }
@@ -111,8 +116,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> gru_unit_grad(D const& exec
     auto x_grad = detail::new_tensor<T>(exec, {n, 3 * size});
     auto hidden_grad = detail::new_tensor<T>(exec, {n, 3 * size});
     auto h_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::GruGradStep<T> const step{saved.data(),       h_prev.data(),      h_grad.data(), x_grad.data(),
-                                      hidden_grad.data(), h_prev_grad.data(), size};
+    detail::GruGradStep<T> const step{.saved = saved.data(),
+                                      .h_prev = h_prev.data(),
+                                      .h_grad = h_grad.data(),
+                                      .x_grad = x_grad.data(),
+                                      .hidden_grad = hidden_grad.data(),
+                                      .h_prev_grad = h_prev_grad.data(),
+                                      .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 3 * size, step);
     if (size != 0)
         detail::Products<D>::template multiply<T>(exec, n, size, 3 * size, {hidden_grad.data(), 3 * size},

@@ -100,7 +100,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>, Tensor<T, D>> lstm_unit(D const& exec, Te
     auto h = detail::new_tensor<T>(exec, {n, size});
     auto c = detail::new_tensor<T>(exec, {n, size});
     auto saved = detail::new_tensor<T>(exec, {n, 5 * size});
-    detail::LstmStep<T> const step{x.data(), hidden.data(), c_prev.data(), saved.data(), h.data(), c.data(), size};
+    detail::LstmStep<T> const step{.x = x.data(),
+                                   .hidden = hidden.data(),
+                                   .c_prev = c_prev.data(),
+                                   .saved = saved.data(),
+                                   .h = h.data(),
+                                   .c = c.data(),
+                                   .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(h), std::move(c), std::move(saved)};
 }
@@ -121,8 +127,13 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> lstm_unit_grad(D const& exec, Tensor<T, D
     detail::ElementLoops<D>::check(exec, saved, c_prev, h_grad, c_grad);
     auto x_grad = detail::new_tensor<T>(exec, {n, 4 * size});
     auto c_prev_grad = detail::new_tensor<T>(exec, {n, size});
-    detail::LstmGradStep<T> const step{saved.data(),  c_prev.data(),      h_grad.data(), c_grad.data(),
-                                       x_grad.data(), c_prev_grad.data(), size};
+    detail::LstmGradStep<T> const step{.saved = saved.data(),
+                                       .c_prev = c_prev.data(),
+                                       .h_grad = h_grad.data(),
+                                       .c_grad = c_grad.data(),
+                                       .x_grad = x_grad.data(),
+                                       .c_prev_grad = c_prev_grad.data(),
+                                       .size = size};
     detail::ElementLoops<D>::template each_of_rows<detail::sum_t<T>>(exec, n, size, 4 * size, step);
     return {std::move(x_grad), std::move(c_prev_grad)};
 }

@@ -48,7 +48,7 @@ struct times_difference {
 /// cost     one read of both; the same bits for any number of threads
 template <class T, device D>
 Tensor<T, D> mse(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
-    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type, convert them");
+    static_assert(floating_element<T>, "rowan::mse: x and y must have a floating-point type: convert them");
     detail::check_same_shape("y", y, x);
     detail::ElementLoops<D>::check(exec, x, y);
     auto out = detail::new_tensor<T>(exec, {1});

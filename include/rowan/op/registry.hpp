@@ -8,6 +8,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -73,6 +74,19 @@ bool row_wise_of(Attributes const& attributes) {
         return false;
     }
 }
+
+/// Operators of rowan that a registry need not list: those instantiated for an element type, which is part of their
+/// name in files, and those on arrays.
+enum class OpFamily : std::uint8_t { none, array, cast, full };
+
+/// The operator's `family`; none if it does not define one.
+template <class Op>
+inline constexpr OpFamily family_of = OpFamily::none;
+template <class Op>
+requires requires {
+    { Op::family } -> std::convertible_to<OpFamily>;
+}
+inline constexpr OpFamily family_of<Op> = Op::family;
 
 /// Whether the results have a row for each row of the inputs: the operator's `row_output`, a function of its
 /// attributes; if it has none, whether it has no `sums_rows`.

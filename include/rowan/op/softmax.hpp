@@ -22,7 +22,7 @@ namespace rowan::inline v0 {
 ///          number of threads
 template <class T, device D>
 Tensor<T, D> softmax(D const& exec, Tensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::softmax: x must have a floating-point type: convert it");
     detail::check_rank("x", x, 2);
     detail::ElementLoops<D>::check(exec, x);
     auto out = detail::new_tensor<T>(exec, x.shape());

@@ -53,7 +53,7 @@ std::tuple<Tensor<T, D>, Tensor<T, D>> softmax_with_cross_entropy(D const& exec,
                                                                   Reduction reduction = Reduction::mean) {
     using S = detail::sum_t<T>;
     static_assert(floating_element<T>,
-                  "rowan::softmax_with_cross_entropy: x must have a floating-point type, convert it");
+                  "rowan::softmax_with_cross_entropy: x must have a floating-point type: convert it");
     detail::check_labels(exec, "x", x, label);
     std::size_t const n = x.shape(0), classes = x.shape(1);
     auto softmax = detail::new_tensor<T>(exec, x.shape());

@@ -25,7 +25,9 @@ namespace detail {
 
 /// Adds tensors and concatenates SelectedRows on a device. The Thrust specialization is in rowan/thrust/op/sum.hpp.
 template <class D>
-struct Summands;
+struct Summands {
+    static_assert(has_backend<D>, "rowan: sum on a Thrust device needs #include <rowan/thrust/op/sum.hpp>");
+};
 
 template <>
 struct Summands<Cpu> {

@@ -42,7 +42,7 @@ struct tanh_grad_formula {
 template <class T, device D>
 Tensor<T, D> tanh(D const& exec, Tensor<T, D> const& x) {
     using S = detail::sum_t<T>;
-    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::tanh: x must have a floating-point type: convert it");
     return detail::zip_elements<S>(exec, detail::tanh_formula{}, x);
 }
 

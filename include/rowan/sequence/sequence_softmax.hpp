@@ -27,33 +27,6 @@ struct shifted_exp {
     }
 };
 
-/// x / total
-struct share_of {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& total) const {
-        return quotient(x, total);
-    }
-};
-
-/// x · y
-struct multiplied {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
-};
-
-/// out · (grad - dot), where dot is the sum of out · grad
-struct softmax_slope {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& out, V const& grad, V const& dot) const {
-        return product(out, V(grad - dot));
-    }
-};
-
 /// Device-specific implementation of sequence_softmax and of its gradient.
 template <class D>
 struct SequenceSoftmax {
@@ -117,7 +90,7 @@ struct SequenceSoftmax<Cpu> {
 ///          exp
 template <class T, device D>
 LoDTensor<T, D> sequence_softmax(D const& exec, LoDTensor<T, D> const& x) {
-    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type, convert it");
+    static_assert(floating_element<T>, "rowan::sequence_softmax: x must have a floating-point type: convert it");
     detail::check_sequences(exec, "x", x);
     auto result = detail::new_tensor<T>(exec, x.shape());
     detail::SequenceSoftmax<D>::run(exec, detail::last_level(x.lod()), x.value().row_size(), x.value().data(),

@@ -85,6 +85,9 @@ public:
     /// cost     as above; an order in device memory is copied to the host, which synchronizes
     StepMap(Device const& exec, Lod lod, std::size_t level, Ids<Device> ids);
     StepMap(Lod lod, std::size_t level, Ids<Device> order) : StepMap(Device{}, std::move(lod), level, order) {}
+    template <id_type I>
+    StepMap(Lod lod, std::size_t level, Tensor<I, Device> const& order)
+        : StepMap(order.device(), std::move(lod), level, order) {}
 
     Lod const& lod() const noexcept { return lod_; }       ///< the Lod whose sequences are split
     std::size_t level() const noexcept { return level_; }  ///< and which of its levels

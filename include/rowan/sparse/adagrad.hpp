@@ -17,7 +17,7 @@ namespace detail {
 template <class... P>
 void check(AdagradOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
 }
 
 struct adagrad_formula {
@@ -45,7 +45,8 @@ LaneRule<adagrad_formula> make_adagrad_rule(Tensor<P, D> const& param, Tensor<M,
 /// One step of AdaGrad (Duchi et al. 2011) on the rows of `grad` (duplicates summed first):
 ///     m += g²;  p -= learning_rate · g / (√m + epsilon)
 /// shapes   param and moment [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of that shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     O(n * width) and a sort of the rows; every contribution is read once, every touched row read and written
 ///          once
 template <device D, class P, class M, detail::gradient_on<D> G>

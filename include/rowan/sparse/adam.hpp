@@ -52,7 +52,7 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
     check_setting<P, M, V>("learning_rate", options.learning_rate);
     check_decay("beta1", options.beta1);
     check_decay("beta2", options.beta2);
-    check_setting<P, M, V>("epsilon", options.epsilon);
+    check_epsilon<P, M, V>(options.epsilon);
     if (options.step < 1) throw ValueError("step", static_cast<double>(options.step), "1 or more");
     check_state("moment1", param, moment1);
     check_state("moment2", param, moment2);
@@ -68,8 +68,8 @@ LaneRule<adam_formula> make_adam_rule(Tensor<P, D> const& param, Tensor<M, D> co
 /// standard Adam.
 /// shapes   param, moment1 and moment2 [height, ...], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          that shape
-/// errors   ValueError if an option is not finite, a beta not in [0, 1) or step less than 1; ShapeError if shapes do
-///          not match; Error as update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative, a beta not in [0, 1) or step less than 1;
+///          ShapeError if shapes do not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class M, class V, detail::gradient_on<D> G>
 void adam(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment1, Tensor<V, D>& moment2, G const& grad,

@@ -54,7 +54,7 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(RmspropOptions const& options) {
     check_setting<P...>("learning_rate", options.learning_rate);
     check_decay("rho", options.rho);
     check_setting<P...>("momentum", options.momentum);
-    check_setting<P...>("epsilon", options.epsilon);
+    check_epsilon<P...>(options.epsilon);
     return {{options}};
 }
 
@@ -81,8 +81,8 @@ LaneRule<rmsprop_formula> make_rmsprop_rule(Tensor<P, D> const& param, Tensor<S,
 /// Lazy: rows that are not in `grad` are unchanged, and their averages do not decay.
 /// shapes   param, mean_square and velocity [height, ...], grad a SelectedRows of that height and row shape, or a
 ///          Tensor of that shape
-/// errors   ValueError if an option is not finite or rho not in [0, 1); ShapeError if shapes do not match; Error as
-///          update_rows
+/// errors   ValueError if an option is not finite, epsilon is negative or rho not in [0, 1); ShapeError if shapes do
+///          not match; Error as update_rows
 /// cost     as adagrad, with two states
 template <device D, class P, class S, class V, detail::gradient_on<D> G>
 void rmsprop(D const& exec, Tensor<P, D>& param, Tensor<S, D>& mean_square, Tensor<V, D>& velocity, G const& grad,

@@ -71,7 +71,8 @@ rowwise_adagrad_rule make_rowwise_adagrad_rule(Tensor<P, D> const& param, Tensor
 /// sets.
 /// shapes   param [height, ...], moment [height], grad a SelectedRows of that height and row shape, or a Tensor of
 ///          param's shape
-/// errors   ValueError if an option is not finite; ShapeError if shapes do not match; Error as update_rows
+/// errors   ValueError if an option is not finite or epsilon is negative; ShapeError if shapes do not match; Error
+///          as update_rows
 /// cost     as adagrad, with one cache line of state per row
 template <device D, class P, class M, detail::gradient_on<D> G>
 void rowwise_adagrad(D const& exec, Tensor<P, D>& param, Tensor<M, D>& moment, G const& grad,

@@ -14,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -82,11 +81,13 @@ public:
         }
     }
 
-    /// As above, for rows in the memory of another device; blocks until they are copied.
+    /// As above, for rows in the memory of any device; blocks until they are copied.
     /// errors   as above, and as to_host
     /// cost     as above, and one blocking copy to the host
     template <id_type I, class Device>
-    requires(!std::is_same_v<Device, Cpu>) void add(Tensor<I, Device> const& rows) { add(to_host(rows)); }
+    void add(Tensor<I, Device> const& rows) {
+        add(Ids<>(to_host(rows)));
+    }
 
     /// The rows of the set, ascending.
     /// errors   std::bad_alloc

@@ -48,6 +48,7 @@ std::size_t slot_index(AnyExec exec, Value const& i, std::size_t slots) {
 struct array_op : whole_op {
     using inputs = slots<slot::array>;
     using outputs = slots<slot::out>;
+    static constexpr OpFamily family = OpFamily::array;
 };
 
 // Gradients are arrays in which an unwritten slot stands for zeros. An empty Value stands for an array of zeros.

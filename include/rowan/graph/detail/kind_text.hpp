@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <type_traits>
+#include <string_view>
 #include <utility>
 
 namespace rowan::inline v0::detail {
@@ -24,13 +24,16 @@ std::string dtype_text(std::int32_t wire);
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
+template <class D>
+inline constexpr std::string_view memory_text = " on a device";
+template <>
+inline constexpr std::string_view memory_text<Cpu> = "";
+
 /// "LoDTensor<f32>", for messages, with " on a device" if it is in device memory.
 template <class T, class D>
 std::string kind_on(char const* kind) {
     std::string text(kind);
-    text.append("<").append(dtype<T>::name).append(">");
-    if constexpr (!std::is_same_v<D, Cpu>) text.append(" on a device");
-    return text;
+    return text.append("<").append(dtype<T>::name).append(">").append(memory_text<D>);
 }
 template <class V>
 struct kind_name {

@@ -9,11 +9,11 @@
 namespace rowan::inline v0::detail {
 
 ROWAN_FUNCTION Value LoopKernels::zero_like(AnyExec exec, Value& x) const {
-    Value zeros;
-    std::array<Value*, 1> const in{&x}, out{&zeros};
+    Value result;
+    std::array<Value*, 1> const in{&x}, out{&result};
     FullLikeOptions const options{0};
     full_like->run({.exec = exec, .in = in, .out = out, .attributes = AttributesRef(options)});
-    return zeros;
+    return result;
 }
 
 ROWAN_FUNCTION Value LoopKernels::total(AnyExec exec, std::span<Value* const> summands) const {

@@ -29,9 +29,9 @@ ROWAN_FUNCTION std::vector<Operator*> trace(std::span<Variable* const> targets, 
         } else if (mark->second == open) {
             std::string text = "the net has a cycle: ";
             bool inside = false;
-            for (Visit const& v : path) {
-                inside = inside || v.op == op;
-                if (inside) text.append(v.op->kernel->name).append(" -> ");
+            for (Visit const& visit : path) {
+                inside = inside || visit.op == op;
+                if (inside) text.append(visit.op->kernel->name).append(" -> ");
             }
             throw GraphError(text.append(op->kernel->name));
         }

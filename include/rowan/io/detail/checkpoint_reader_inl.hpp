@@ -132,7 +132,10 @@ ROWAN_FUNCTION void CheckpointReader::read(Record const& r, Section const& s, st
 }
 
 ROWAN_FUNCTION CheckpointEntry CheckpointReader::parts(Record const& r) const {
-    CheckpointEntry e{r.desc, r.type_name, static_cast<std::size_t>(r.element_size), {}, {}, {}, {}};
+    CheckpointEntry e;
+    e.desc = r.desc;
+    e.type_name = r.type_name;
+    e.element_size = static_cast<std::size_t>(r.element_size);
     std::uint64_t offset = r.sections[0].offset;
     try {
         if (std::size_t const levels = r.levels(); levels != 0) {

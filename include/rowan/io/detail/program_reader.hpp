@@ -86,10 +86,10 @@ private:
 
     void read_operator(Frame& frame, OpDesc const& op) {
         Variables inputs = inputs_of(frame, op);
-        Operator& made = op.type == "rnn"                ? read_rnn(frame, op, inputs)
-                         : op.type == "while_loop"       ? read_loop(frame, op, inputs)
-                         : op.type.starts_with("array_") ? read_array(op, inputs)
-                                                         : make_(op, inputs);
+        Operator& made = op.type == "rnn"          ? read_rnn(frame, op, inputs)
+                         : op.type == "while_loop" ? read_loop(frame, op, inputs)
+                         : is_array_op(op.type)    ? read_array(op, inputs)
+                                                   : make_(op, inputs);
         std::vector<std::string> names;
         for (OpDesc::Var const& slot : op.outputs)
             names.insert(names.end(), slot.arguments.begin(), slot.arguments.end());
@@ -113,6 +113,7 @@ private:
 
     // ---- arrays
 
+    static bool is_array_op(std::string_view name);
     static Operator& read_array(OpDesc const& op, Variables const& inputs);
 
     // ---- blocks

@@ -83,6 +83,13 @@ void ProgramReader<Device, T...>::expect_inputs(OpDesc const& op, Variables cons
 }
 
 template <class Device, class... T>
+bool ProgramReader<Device, T...>::is_array_op(std::string_view name) {
+    using k = array_kernels<float, Device>;  // the names are the same for all element types
+    return name == k::create::name || name == k::read::name || name == k::write::name || name == k::stack::name ||
+           name == k::unstack::name || name == k::size::name;
+}
+
+template <class Device, class... T>
 Operator& ProgramReader<Device, T...>::read_array(OpDesc const& op, Variables const& inputs) {
     Scope& scope = default_scope();
     if (op.type == "array_create") {

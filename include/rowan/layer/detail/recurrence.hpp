@@ -58,11 +58,7 @@ layer::Recurrences<R, Device> recurrence(layer::Var<T, Device> const& x, std::sp
     block->runs_whole = runs_whole<Device>;
     block->kernels = LoopKernels::of<R, Device>();
     block->for_parts = [](AnyExec exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
-        if constexpr (std::is_same_v<Device, Cpu>) {
-            run_parts(exec.get<Cpu>(), parts, f);
-        } else {
-            for (std::size_t k = 0; k < parts; ++k) f(k, exec);
-        }
+        run_parts(exec.get<Device>(), parts, f);
     };
     inputs.insert(inputs.end(), block->net.outer.begin(), block->net.outer.end());
     Operator& op = outside.new_op(rnn_kernel, std::move(inputs), block);

@@ -36,4 +36,10 @@ inline void run_parts(Cpu exec, std::size_t parts, std::function<void(std::size_
     }
 }
 
+/// The same on a device, where calls are enqueued in order.
+template <class D>
+void run_parts(D const& exec, std::size_t parts, std::function<void(std::size_t, AnyExec)> const& f) {
+    for (std::size_t k = 0; k < parts; ++k) f(k, exec);
+}
+
 }  // namespace rowan::inline v0::detail

@@ -99,7 +99,7 @@ struct AxisReduction {
 
     /// The reduction of the sums of blocks, which are stored as [outer, blocks, width].
     AxisReduction of_blocks() const {
-        AxisReduction next{{}, {}, outer, width, 1, blocks()};
+        AxisReduction next{.kept = {}, .summed = {}, .outer = outer, .width = width, .lane = 1, .n = blocks()};
         next.kept.push(outer, next.n * width);
         next.summed.push(next.n, width);
         return next;
@@ -127,7 +127,9 @@ AxisReduction reduction_of(Shape const& shape, std::array<bool, 8> const& reduce
 /// Sums blocks of 64 contributions on a device: to[outer, block, lane] = the sum of that block, computed in type `S`.
 /// The Thrust specialization is in rowan/thrust/op/detail/axis_sums.hpp.
 template <class D>
-struct AxisSums;
+struct AxisSums {
+    static_assert(has_backend<D>, "rowan: reduce_sum on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct AxisSums<Cpu> {
@@ -135,9 +137,12 @@ struct AxisSums<Cpu> {
     static void sum_blocks(Cpu exec, AxisReduction const& r, From const* from, To* to) {
         std::size_t const full = r.n / block_size;
         if (r.width != 1 || full < 2) return sum_lanes<S>(exec, r, from, to);
-        AxisReduction side_by_side{{}, r.summed, 1, full, block_size, block_size};  // one sum of adjacent elements
+        // Each block is one sum of adjacent elements.
+        AxisReduction const side_by_side{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = full, .lane = block_size, .n = block_size};
         sum_lanes<S>(exec, side_by_side, from, to);
-        AxisReduction const rest{{}, r.summed, 1, 1, 1, r.n - full * block_size};
+        AxisReduction const rest{
+            .kept = {}, .summed = r.summed, .outer = 1, .width = 1, .lane = 1, .n = r.n - full * block_size};
         if (rest.n != 0) sum_lanes<S>(exec, rest, from + full * block_size, to + full);
     }
 

@@ -33,7 +33,10 @@ void check_bags(D const& exec, Tensor<T, D> const& table, LoDTensor<I, D> const&
 
 /// Looks up bags on a device. The Thrust specialization is in rowan/thrust/op/embedding_bag.hpp.
 template <class D>
-struct BagLookups;
+struct BagLookups {
+    static_assert(has_backend<D>,
+                  "rowan: embedding_bag on a Thrust device needs #include <rowan/thrust/op/embedding_bag.hpp>");
+};
 
 /// The bags of a lookup, in the memory of any device.
 template <class T, class I>

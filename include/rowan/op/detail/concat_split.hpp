@@ -35,10 +35,10 @@ constexpr void check_some(std::size_t parts) {
 }
 
 /// The whole consists of `outer` repetitions of all parts in order, part k having widths[k] elements in each. Calls
-/// f(k, in, out, count) for pieces of `count` elements that begin at offset `in` of part k and offset `out` of the
+/// f(k, in, out, count) for runs of `count` elements that begin at offset `in` of part k and offset `out` of the
 /// whole. The elements, not the parts, are divided among the threads.
 template <class F>
-void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
+void for_parts(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, F const& f) {
     std::vector<std::size_t> starts{0};
     for (std::size_t const width : widths) starts.push_back(starts.back() + width);
     std::size_t const total = starts.back(), size = outer * total;
@@ -59,17 +59,19 @@ void for_pieces(Cpu exec, std::size_t outer, std::vector<std::size_t> const& wid
     });
 }
 
-/// Joins parts and cuts them out on a device, as for_pieces describes. The Thrust specialization is in
+/// Joins parts and cuts them out on a device, as for_parts describes. The Thrust specialization is in
 /// rowan/thrust/op/detail/concat_split.hpp.
 template <class D>
-struct Pieces;
+struct ConcatSplit {
+    static_assert(has_backend<D>, "rowan: concat and split on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
-struct Pieces<Cpu> {
+struct ConcatSplit<Cpu> {
     template <class T>
     static void join(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths,
                      std::vector<T const*> const& from, T* to) {
-        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
             std::copy_n(from[k] + in, count, to + whole);
         });
     }
@@ -77,7 +79,7 @@ struct Pieces<Cpu> {
     template <class T>
     static void cut(Cpu exec, std::size_t outer, std::vector<std::size_t> const& widths, T const* from,
                     std::vector<T*> const& to) {
-        for_pieces(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
+        for_parts(exec, outer, widths, [&](std::size_t k, std::size_t in, std::size_t whole, std::size_t count) {
             std::copy_n(from + whole, count, to[k] + in);
         });
     }
@@ -98,7 +100,7 @@ std::vector<Tensor<T, D>> cut_along(D const& exec, Tensor<T, D> const& x, std::s
         to.push_back(parts.back().data());
         widths.push_back(shape[at] * inner);
     }
-    Pieces<D>::cut(exec, outer, widths, x.data(), to);
+    ConcatSplit<D>::cut(exec, outer, widths, x.data(), to);
     return parts;
 }
 

@@ -24,12 +24,21 @@ void check_one_per_row(char const* field, Tensor<T, D> const& x, std::size_t row
                      std::to_string(rows).append(", the number of rows"));
 }
 
+/// most = max(a, most); a NaN in `most` remains, other NaNs are ignored.
+struct take_larger {
+    ROWAN_NO_EXEC_CHECK
+    template <class V>
+    ROWAN_HD_INLINE void operator()(V const& a, V& most) const {
+        most = choose(a > most, a, most);
+    }
+};
+
 /// The largest of n > 0 numbers; NaN if the first one is NaN, other NaNs are ignored.
 template <class S, class T>
 S largest(std::size_t n, T const* x) {
     std::array<S, 16> most;
     most.fill(load<S>(x));
-    auto const take = []<class V>(V const& a, V& m) { m = choose(a > m, a, m); };
+    take_larger const take;
     std::size_t i = 0;
     for (; i + 16 <= n; i += 16) for_lanes<S>(take, 16, x + i, most.data());
     for_lanes<S>(take, n - i, x + i, most.data());
@@ -59,7 +68,7 @@ S exponentials(std::size_t n, T const* x, S const& greatest, S* e) {
 /// to = e / total
 template <class S, class T>
 void normalise(std::size_t n, S const* e, S const& total, T* to) {
-    map_lanes<S>([&]<class V>(V const& a) { return V(a / V(total)); }, n, e, to);
+    map_lanes<S>([&]<class V>(V const& a) { return share_of{}(a, V(total)); }, n, e, to);
 }
 
 /// Passed as the loss of MatrixRows::softmax if only the softmax is needed.
@@ -70,7 +79,9 @@ struct NoRowLoss {
 
 /// Computes row by row on a device. The Thrust specialization is in rowan/thrust/op/detail/matrix_rows.hpp.
 template <class D>
-struct MatrixRows;
+struct MatrixRows {
+    static_assert(has_backend<D>, "rowan: softmax on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct MatrixRows<Cpu> {
@@ -96,13 +107,12 @@ struct MatrixRows<Cpu> {
         using S = sum_t<T>;
         for_ranges(exec, n, classes, [&](std::size_t begin, std::size_t end) {
             Buffer<S> products(classes);
-            auto const times = [](auto const& a, auto const& b) { return product(a, b); };
             for (std::size_t i = begin; i < end; ++i) {
                 std::size_t const at = i * classes;
-                zip_lanes<S>(times, classes, products.data(), y + at, g + at);
+                zip_lanes<S>(multiplied{}, classes, products.data(), y + at, g + at);
                 S const* const p = products.data();
                 S const dot = interleaved_sum<S>(classes, p, [](auto const& a) { return a; });
-                auto const formula = [&]<class V>(V const& a, V const& b) { return product(a, V(b - V(dot))); };
+                auto const formula = [&]<class V>(V const& a, V const& b) { return softmax_slope{}(a, b, V(dot)); };
                 zip_lanes<S>(formula, classes, to + at, y + at, g + at);
             }
         });

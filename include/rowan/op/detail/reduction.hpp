@@ -64,7 +64,9 @@ struct same_number {
 
 /// Reduces whole tensors on a device. The Thrust specialization is in rowan/thrust/op/detail/reduction.hpp.
 template <class D>
-struct Totals;
+struct Totals {
+    static_assert(has_backend<D>, "rowan: a loss on a Thrust device needs #include <rowan/thrust/op.hpp>");
+};
 
 template <>
 struct Totals<Cpu> {

@@ -167,7 +167,12 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
                 std::size_t const steps = std::min(depth, k - l);
                 fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
                 auto const tile = [&]<std::size_t rows>(std::size_t i) {
-                    TileFactors<S> const factors{steps, a.at(i, l), a.next_row(), a.next_column(), panel, add || l > 0};
+                    TileFactors<S> const factors{.k = steps,
+                                                 .a = a.at(i, l),
+                                                 .next_row = a.next_row(),
+                                                 .next_column = a.next_column(),
+                                                 .panel = panel,
+                                                 .add = add || l > 0};
                     S* const to = out + i * next_out + j;
                     if (columns == width) return Tile::template run<rows>(factors, to, next_out);
                     for (std::size_t r = 0; r < rows && factors.add; ++r) {

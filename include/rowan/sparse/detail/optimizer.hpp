@@ -72,6 +72,13 @@ void check_setting(char const* field, double value) {
     }
 }
 
+/// The same for an epsilon, which must not be negative: it is added to avoid a division by 0.
+template <class... P>
+void check_epsilon(double epsilon) {
+    check_setting<P...>("epsilon", epsilon);
+    if (epsilon < 0) throw ValueError("epsilon", epsilon, "0 or more");
+}
+
 /// Checks that a decay rate is in [0, 1).
 inline void check_decay(char const* field, double value) {
     if (!(value >= 0.0 && value < 1.0)) throw ValueError(field, value, "a number in [0, 1)");

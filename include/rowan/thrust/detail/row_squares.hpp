@@ -35,13 +35,4 @@ struct SquareParts {
     }
 };
 
-/// Adds 16 partial sums as a binary tree, in place.
-template <class S>
-ROWAN_HD S tree_sum(S* part) {
-    for (int half = 8; half != 0; half /= 2) {
-        for (int i = 0; i < half; ++i) part[i] = plus(part[i], part[i + half]);
-    }
-    return part[0];
-}
-
 }  // namespace rowan::inline v0::detail

@@ -24,10 +24,7 @@ struct RightPart {
         auto const at = static_cast<std::size_t>(label[k / 16]);
         S const most = load<S>(row + at);
         bool yes = true;
-        for (std::size_t j = k % 16; j < classes; j += 16) {
-            S const a = load<S>(row + j);
-            yes = yes && (j < at ? a < most : a <= most);
-        }
+        for (std::size_t j = k % 16; j < classes; j += 16) yes = yes && leaves_first(j, load<S>(row + j), at, most);
         parts[k] = yes ? 1 : 0;
     }
 };

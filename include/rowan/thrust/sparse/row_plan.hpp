@@ -100,6 +100,8 @@ public:
     ///          memory of 8 bytes per row, 16 if height is greater than 2^32, besides that of the sort
     RowPlan(Device const& exec, Ids<Device> rows, Height height) : RowPlan(exec, "rows", rows, height) {}
     RowPlan(Ids<Device> rows, Height height) : RowPlan(Device{}, rows, height) {}
+    template <id_type I>
+    RowPlan(Tensor<I, Device> const& rows, Height height) : RowPlan(rows.device(), rows, height) {}
 
     /// The plan of a gradient's rows; merged rows need no sort.
     /// errors   as Tensor::from_shape; IndexError as above if the rows were modified, which is not checked for merged
@@ -174,7 +176,12 @@ private:
 
     detail::PlanArrays arrays() const {
         auto* const p = const_cast<std::int64_t*>(memory_.data());
-        return {size_, p, p + size_, p + 2 * size_, p + 3 * size_, p + 4 * size_ + 1};
+        return {.n = size_,
+                .positions = p,
+                .run = p + size_,
+                .rows = p + 2 * size_,
+                .offsets = p + 3 * size_,
+                .count = p + 4 * size_ + 1};
     }
 
     template <class I>

@@ -21,21 +21,12 @@ struct SumAxisBlock {
         std::size_t const outer = blocks.quotient(row), begin = (row - outer * blocks.by) * block_size;
         std::size_t const end = r.n - begin < block_size ? r.n : begin + block_size;
         From const* const x = from + r.kept(outer) + column * r.lane;
-        Chunk<S, N> sum = widened(x + r.summed(begin));
+        Chunk<S, N> sum = load_chunk<S, N>(x + r.summed(begin));
         for (std::size_t i = begin + 1; i < end; ++i) {
-            Chunk<S, N> const more = widened(x + r.summed(i));
+            Chunk<S, N> const more = load_chunk<S, N>(x + r.summed(i));
             for (int e = 0; e < N; ++e) sum.x[e] = plus(sum.x[e], more.x[e]);
         }
-        Chunk<To, N> made;
-        for (int e = 0; e < N; ++e) store(sum.x[e], made.x + e);
-        *reinterpret_cast<Chunk<To, N>*>(to + row * r.width + column) = made;
-    }
-
-    ROWAN_HD static Chunk<S, N> widened(From const* p) {
-        auto const found = *reinterpret_cast<Chunk<From, N> const*>(p);
-        Chunk<S, N> wide;
-        for (int e = 0; e < N; ++e) wide.x[e] = load<S>(found.x + e);
-        return wide;
+        store_chunk(sum, to + row * r.width + column);
     }
 };
 

@@ -26,7 +26,7 @@ struct CopyApart {
 };
 
 template <class System>
-struct Pieces<ThrustDevice<System>> {
+struct ConcatSplit<ThrustDevice<System>> {
     using Device = ThrustDevice<System>;
     using Widths = std::vector<std::size_t>;
 

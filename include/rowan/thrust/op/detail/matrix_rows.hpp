@@ -20,10 +20,7 @@ struct LargestPart {
     ROWAN_HD void operator()(std::size_t k) const {
         T const* const row = x + k / 16 * classes;
         S most = load<S>(row);
-        for (std::size_t i = k % 16; i < classes; i += 16) {
-            S const a = load<S>(row + i);
-            most = choose(a > most, a, most);
-        }
+        for (std::size_t i = k % 16; i < classes; i += 16) take_larger{}(load<S>(row + i), most);
         parts[k] = most;
     }
 };
@@ -35,10 +32,7 @@ struct LargestOfParts {
 
     ROWAN_HD void operator()(std::size_t row) const {
         S most = parts[row * 16];
-        for (std::size_t i = 1; i < 16; ++i) {
-            S const a = parts[row * 16 + i];
-            most = choose(a > most, a, most);
-        }
+        for (std::size_t i = 1; i < 16; ++i) take_larger{}(parts[row * 16 + i], most);
         greatest[row] = most;
     }
 };
@@ -75,14 +69,16 @@ struct NormaliseElement {
     sum_t<T> const* totals;
     T* to;
 
-    ROWAN_HD void operator()(std::size_t i) const { store(quotient(e(i), totals[e.classes.quotient(i)]), to + i); }
+    ROWAN_HD void operator()(std::size_t i) const { store(share_of{}(e(i), totals[e.classes.quotient(i)]), to + i); }
 };
 
 /// a[i] · b[i]
 template <class T>
 struct ProductAt {
     T const *a, *b;
-    ROWAN_HD sum_t<T> operator()(std::size_t i) const { return product(load<sum_t<T>>(a + i), load<sum_t<T>>(b + i)); }
+    ROWAN_HD sum_t<T> operator()(std::size_t i) const {
+        return multiplied{}(load<sum_t<T>>(a + i), load<sum_t<T>>(b + i));
+    }
 };
 
 template <class T>
@@ -94,7 +90,7 @@ struct SoftmaxGradElement {
     FastDivmod classes;
 
     ROWAN_HD void operator()(std::size_t i) const {
-        store(product(load<S>(y + i), S(load<S>(g + i) - dots[classes.quotient(i)])), to + i);
+        store(softmax_slope{}(load<S>(y + i), load<S>(g + i), dots[classes.quotient(i)]), to + i);
     }
 };
 

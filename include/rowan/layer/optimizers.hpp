@@ -1,0 +1,100 @@
+// rowan/layer/optimizers.hpp: the built-in optimizers of train and their settings.
+#pragma once
+
+#include <rowan/op/adagrad.hpp>
+#include <rowan/op/adam.hpp>
+#include <rowan/op/ftrl.hpp>
+#include <rowan/op/momentum.hpp>
+#include <rowan/op/rmsprop.hpp>
+#include <rowan/op/rowwise_adagrad.hpp>
+#include <rowan/op/sgd.hpp>
+
+#include <concepts>
+
+namespace rowan::inline v0::layer {
+
+/// Stochastic gradient descent, see rowan::sgd.
+struct Sgd {
+    double learning_rate = 0.01;  ///< step size
+
+    using op = sgd_op;
+    SgdOptions options() const { return {learning_rate}; }
+};
+
+/// AdaGrad, see rowan::adagrad.
+struct AdaGrad {
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
+
+    using op = adagrad_op;
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+/// AdaGrad with one scalar of state per row, see rowan::rowwise_adagrad.
+struct RowwiseAdaGrad {
+    double learning_rate = 0.01;  ///< step size
+    double epsilon = 1e-6;        ///< added to the square root
+
+    using op = rowwise_adagrad_op;
+    static constexpr bool one_state_per_row = true;  ///< the state has the shape [height]
+    AdagradOptions options() const { return {learning_rate, epsilon}; }
+};
+
+/// Gradient descent with momentum, see rowan::momentum.
+struct Momentum {
+    double learning_rate = 0.01;  ///< step size
+    double momentum = 0.9;        ///< decay factor of the velocity
+    bool nesterov = false;        ///< whether to use Nesterov momentum
+    double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
+
+    using op = momentum_op;
+    MomentumOptions options() const {
+        return {
+            .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
+    }
+};
+
+/// Adam, see rowan::adam.
+struct Adam {
+    double learning_rate = 0.001;  ///< step size
+    double beta1 = 0.9;            ///< decay factor of the running mean of the gradient
+    double beta2 = 0.999;          ///< decay factor of the running mean of the squared gradient
+    double epsilon = 1e-8;         ///< added to the square root
+
+    using op = adam_op;
+    AdamOptions options() const {
+        return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
+    }
+};
+
+/// RMSProp, see rowan::rmsprop.
+struct RmsProp {
+    double learning_rate = 0.01;  ///< step size
+    double rho = 0.9;             ///< decay factor of the running mean of the squared gradient
+    double momentum = 0.0;        ///< decay factor of the velocity
+    double epsilon = 1e-6;        ///< added under the square root
+
+    using op = rmsprop_op;
+    RmspropOptions options() const {
+        return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
+    }
+};
+
+/// FTRL-proximal with lr_power -0.5, the square root, see rowan::ftrl.
+struct Ftrl {
+    double learning_rate = 0.01;  ///< step size
+    double l1 = 0.0;              ///< L1 penalty, which makes small parameters exactly 0
+    double l2 = 0.0;              ///< L2 penalty
+
+    using op = ftrl_op;
+    FtrlOptions options() const { return {.learning_rate = learning_rate, .l1 = l1, .l2 = l2, .lr_power = -0.5}; }
+};
+
+/// Requirements on an optimizer: it names an operator and returns its attributes.
+template <class O>
+concept optimizer_options = requires(O const& o) {
+    typename O::op;
+    { o.options() } -> std::same_as<typename O::op::attributes>;
+};
+
+}  // namespace rowan::inline v0::layer
