@@ -2484,7 +2484,7 @@ struct ElementLoops<Cpu> {
         detail::check_ids(exec, field, ids, bound);
     }
 
-    /// A function that returns read(), where `read` reads an element of a tensor. Thrust devices call it in each kernel.
+    /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.
     template <class F>
     static auto value_of(F const& read) {
         return GivenValue<decltype(read())>{read()};
@@ -3056,7 +3056,7 @@ void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t
 }
 
 /// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
-/// [places[i], …) of `to`, and fills the other ones of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
 /// starts and places are in host memory.
 template <class D, class T>
 void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,
@@ -5426,7 +5426,7 @@ void run_variadic(KernelCall const& c) {
 
 // ---- infer
 
-/// errors   GraphError if the number of inputs is not that of the slots; one slot of a variadic operator takes any number
+/// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
     if (given == slots || (variadic && given + 1 >= slots)) return;
     throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
@@ -5871,9 +5871,9 @@ namespace detail {
 
 struct StepMapAccess;
 
-/// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n of
-/// them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those of a
-/// step if they are in host memory, otherwise none.
+/// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
+/// of them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those of
+/// a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
     static_assert(has_backend<D>,
@@ -6443,8 +6443,8 @@ struct TensorArrayAccess;
 
 /// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
 /// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
-/// device, functions without an execution argument run on the device or stream on which their value or, without a value,
-/// the first slot was made.
+/// device, functions without an execution argument run on the device or stream of their value or, without a value, of the
+/// first slot.
 template <class T, class Device>
 class TensorArray {
 public:
@@ -7243,7 +7243,7 @@ Tensor<T, D> sum_parts(D const& exec, Tensor<T, D> const& tensor, Ids<> const& i
 
 }  // namespace rowan::inline v0::detail
 
-// rowan/sequence/tensor_array_parts_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: slots from and to one tensor or batch.
+// rowan/sequence/tensor_array_parts_inl.hpp: definitions of tensor_array.hpp: slots from and to one batch.
 
 namespace rowan::inline v0 {
 

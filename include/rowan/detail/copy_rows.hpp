@@ -193,7 +193,7 @@ void put_blocks(D const& exec, std::span<std::int64_t const> starts, std::size_t
 }
 
 /// Copies consecutive blocks of rows of `width` elements, block i with starts[i + 1] - starts[i] rows, to rows
-/// [places[i], …) of `to`, and fills the other ones of its `rows` rows with `padding`. Places ascend and do not overlap;
+/// [places[i], …) of `to`, and fills the others of its `rows` rows with `padding`. Places ascend and do not overlap;
 /// starts and places are in host memory.
 template <class D, class T>
 void spread_blocks(D const& exec, std::span<std::int64_t const> starts, std::span<std::int64_t const> places,

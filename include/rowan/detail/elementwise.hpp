@@ -65,7 +65,7 @@ struct ElementLoops<Cpu> {
         detail::check_ids(exec, field, ids, bound);
     }
 
-    /// A function that returns read(), where `read` reads an element of a tensor. Thrust devices call it in each kernel.
+    /// A function that returns read(), where `read` reads an element of a tensor. Thrust kernels call it.
     template <class F>
     static auto value_of(F const& read) {
         return GivenValue<decltype(read())>{read()};

@@ -1,4 +1,4 @@
-// rowan/sequence/tensor_array_parts_inl.hpp: definitions of rowan/sequence/tensor_array.hpp: slots from and to one tensor or batch.
+// rowan/sequence/tensor_array_parts_inl.hpp: definitions of tensor_array.hpp: slots from and to one batch.
 #pragma once
 
 #include <rowan/core/height.hpp>

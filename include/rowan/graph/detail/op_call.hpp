@@ -237,7 +237,7 @@ void run_variadic(KernelCall const& c) {
 
 // ---- infer
 
-/// errors   GraphError if the number of inputs is not that of the slots; one slot of a variadic operator takes any number
+/// errors   GraphError if the number of inputs is not that of the slots; a variadic operator has a slot for any number
 inline void check_inputs(std::string_view name, std::size_t given, std::size_t slots, bool variadic) {
     if (given == slots || (variadic && given + 1 >= slots)) return;
     throw GraphError(std::string(name) + " has " + std::to_string(given) + " inputs, expected " +
