@@ -5872,8 +5872,8 @@ namespace detail {
 struct StepMapAccess;
 
 /// Device-specific part of a map. make(exec, map) returns a tensor of its elements; part(elements, begin, n) returns n
-/// of them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those of
-/// a step if they are in host memory, otherwise none.
+/// of them for the caller; on_host(elements, map) returns all of them in host memory; host_step(map, t) returns those
+/// of a step if they are in host memory, otherwise none.
 template <class D>
 struct StepElements {
     static_assert(has_backend<D>,
@@ -6443,8 +6443,8 @@ struct TensorArrayAccess;
 
 /// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
 /// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
-/// device, functions without an execution argument run on the device or stream of their value or, without a value, of the
-/// first slot.
+/// device, functions without an execution argument run on the device or stream of their value or, without a value, of
+/// the first slot.
 template <class T, class Device>
 class TensorArray {
 public:

@@ -51,8 +51,8 @@ struct TensorArrayAccess;
 
 /// A list of tensors in slots 0, 1, …, with or without LoD. The first write fixes rank, trailing dims and number of
 /// levels; the first dim may vary from slot to slot. A slot that was never written cannot be read. A copy is deep. On a
-/// device, functions without an execution argument run on the device or stream of their value or, without a value, of the
-/// first slot.
+/// device, functions without an execution argument run on the device or stream of their value or, without a value, of
+/// the first slot.
 template <class T, class Device>
 class TensorArray {
 public:
