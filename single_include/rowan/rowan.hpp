@@ -14292,19 +14292,6 @@ struct clip_op {
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// x · y
-struct mul_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
-};
-
-}  // namespace detail
-
 /// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
@@ -14312,7 +14299,7 @@ struct mul_formula {
 template <class T, device D>
 Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::mul_formula{}, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>
@@ -15617,19 +15604,18 @@ struct LookupOptions {
 
 namespace detail {
 
-/// Writes 0 to the rows whose id is the padding id.
+/// Writes 0 to a row whose id is the padding id.
 template <class T, class I>
-struct PadElement {
+struct PadRow {
     I const* ids;
     std::int64_t padding;
     T* to;
     std::size_t width;
 
-    ROWAN_HD bool of_row(std::size_t row) const { return ids[row] == padding; }
-
     ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(bool pad, std::size_t row, std::size_t column) const {
-        if (pad) store(constant<sum_t<T>>(0.0), to + row * width + column);
+    ROWAN_HD void operator()(std::size_t row) const {
+        if (ids[row] != padding) return;
+        for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
     }
 };
 
@@ -15648,8 +15634,8 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
-    detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-    detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
     return out;
 }
 

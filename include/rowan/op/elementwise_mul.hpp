@@ -12,19 +12,6 @@
 
 namespace rowan::inline v0 {
 
-namespace detail {
-
-/// x · y
-struct mul_formula {
-    ROWAN_NO_EXEC_CHECK
-    template <class V>
-    ROWAN_HD_INLINE V operator()(V const& x, V const& y) const {
-        return product(x, y);
-    }
-};
-
-}  // namespace detail
-
 /// x · y element-wise, computed in dtype<T>::sum. Integers wrap around.
 /// shapes   x [...], y [...] -> [...]
 /// errors   ShapeError if the shapes differ
@@ -32,7 +19,7 @@ struct mul_formula {
 template <class T, device D>
 Tensor<T, D> elementwise_mul(D const& exec, Tensor<T, D> const& x, Tensor<T, D> const& y) {
     detail::check_same_shape("y", y, x);
-    return detail::zip_elements<detail::sum_t<T>>(exec, detail::mul_formula{}, x, y);
+    return detail::zip_elements<detail::sum_t<T>>(exec, detail::multiplied{}, x, y);
 }
 
 template <class T, class Device>

@@ -27,19 +27,18 @@ struct LookupOptions {
 
 namespace detail {
 
-/// Writes 0 to the rows whose id is the padding id.
+/// Writes 0 to a row whose id is the padding id.
 template <class T, class I>
-struct PadElement {
+struct PadRow {
     I const* ids;
     std::int64_t padding;
     T* to;
     std::size_t width;
 
-    ROWAN_HD bool of_row(std::size_t row) const { return ids[row] == padding; }
-
     ROWAN_NO_EXEC_CHECK
-    ROWAN_HD void operator()(bool pad, std::size_t row, std::size_t column) const {
-        if (pad) store(constant<sum_t<T>>(0.0), to + row * width + column);
+    ROWAN_HD void operator()(std::size_t row) const {
+        if (ids[row] != padding) return;
+        for (std::size_t k = 0; k < width; ++k) store(constant<sum_t<T>>(0.0), to + row * width + k);
     }
 };
 
@@ -58,8 +57,8 @@ Tensor<T, D> lookup_table(D const& exec, Tensor<T, D> const& table, Tensor<I, D>
     auto out = gather(exec, table, ids);
     if (!options.padding_id) return out;
     std::size_t const width = table.row_size();
-    detail::PadElement<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
-    detail::ElementLoops<D>::each_element(exec, ids.size(), width, pad);
+    detail::PadRow<T, I> const pad{ids.data(), *options.padding_id, out.data(), width};
+    detail::ElementLoops<D>::each(exec, ids.size(), width, pad);
     return out;
 }
 
