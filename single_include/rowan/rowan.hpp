@@ -4621,6 +4621,8 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 /// The operator's `family`; none if it does not define one.
 template <class Op>
 inline constexpr OpFamily family_of = OpFamily::none;
+
+/// The same for an operator that defines one.
 template <class Op>
 requires requires {
     { Op::family } -> std::convertible_to<OpFamily>;
@@ -18072,6 +18074,9 @@ struct Momentum {
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     MomentumOptions options() const {
         return {
             .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
@@ -18086,6 +18091,9 @@ struct Adam {
     double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     AdamOptions options() const {
         return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
     }
@@ -18099,6 +18107,9 @@ struct RmsProp {
     double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     RmspropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }

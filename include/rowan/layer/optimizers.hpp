@@ -48,6 +48,9 @@ struct Momentum {
     double weight_decay = 0.0;    ///< L2 penalty: weight_decay · param is added to the gradient
 
     using op = momentum_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     MomentumOptions options() const {
         return {
             .learning_rate = learning_rate, .momentum = momentum, .nesterov = nesterov, .weight_decay = weight_decay};
@@ -62,6 +65,9 @@ struct Adam {
     double epsilon = 1e-8;         ///< added to the square root
 
     using op = adam_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     AdamOptions options() const {
         return {.learning_rate = learning_rate, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon, .step = 1};
     }
@@ -75,6 +81,9 @@ struct RmsProp {
     double epsilon = 1e-6;        ///< added under the square root
 
     using op = rmsprop_op;
+    /// Attributes of the operator.
+    /// errors   none
+    /// cost     O(1)
     RmspropOptions options() const {
         return {.learning_rate = learning_rate, .rho = rho, .momentum = momentum, .epsilon = epsilon};
     }

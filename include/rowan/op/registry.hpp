@@ -82,6 +82,8 @@ enum class OpFamily : std::uint8_t { none, array, cast, full };
 /// The operator's `family`; none if it does not define one.
 template <class Op>
 inline constexpr OpFamily family_of = OpFamily::none;
+
+/// The same for an operator that defines one.
 template <class Op>
 requires requires {
     { Op::family } -> std::convertible_to<OpFamily>;
