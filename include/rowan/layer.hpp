@@ -16,6 +16,7 @@
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/gru_unit.hpp>
 #include <rowan/layer/infer.hpp>
+#include <rowan/layer/loaded_model.hpp>
 #include <rowan/layer/loss.hpp>
 #include <rowan/layer/lstm_unit.hpp>
 #include <rowan/layer/map_fn.hpp>
@@ -25,6 +26,7 @@
 #include <rowan/layer/optimizers.hpp>
 #include <rowan/layer/parameter.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/predictor.hpp>
 #include <rowan/layer/reduce_sum.hpp>
 #include <rowan/layer/rnn.hpp>
 #include <rowan/layer/rnn_program.hpp>

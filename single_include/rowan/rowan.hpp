@@ -7701,7 +7701,9 @@ class Scope;
 
 namespace detail {
 class ScopeRollback;
-}
+class ScopeUse;
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
+}  // namespace detail
 
 /// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
 /// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
@@ -7855,6 +7857,8 @@ public:
 
 private:
     friend class detail::ScopeRollback;
+    friend class detail::ScopeUse;
+    friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
 
     // Removes all variables and operators but the first ones.
     void truncate(std::size_t variables, std::size_t operators) noexcept;
@@ -7864,6 +7868,9 @@ private:
     std::vector<std::unique_ptr<Operator>> operators_;
     std::vector<std::unique_ptr<Scope>> scopes_;
     std::map<std::string, Variable*, std::less<>> by_name_;
+    std::mutex mutable naming_;
+    std::atomic<void const*> user_ = nullptr;  // identifies the thread of the ScopeUses
+    int uses_ = 0;
 };
 
 namespace detail {
@@ -7876,6 +7883,28 @@ struct WithdrawnScope {
         if (scope != nullptr) scope->forget_readers();
     }
 };
+
+/// Until its destruction, the thread that creates it uses the values of some scopes, alone.
+class ScopeUse {
+public:
+    ScopeUse() = default;
+    /// Enters a scope and all scopes that enclose it.
+    explicit ScopeUse(Scope& scope) {
+        for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
+    }
+    ScopeUse(ScopeUse const&) = delete;
+    ScopeUse& operator=(ScopeUse const&) = delete;
+    ~ScopeUse();
+
+    /// errors   GraphError if another thread uses the scope
+    void enter(Scope& scope);
+
+private:
+    Buffer<Scope*> entered_;
+};
+
+/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
 
 /// Removes on destruction what has been added to a scope since, unless `keep` was called.
 class ScopeRollback {
@@ -7924,6 +7953,7 @@ private:
 // rowan/graph/scope_inl.hpp: definitions of rowan/graph/scope.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0 {
 
@@ -8026,6 +8056,34 @@ ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
     v.name_ = std::move(name);
     v.own_name_ = own;
 }
+
+namespace detail {
+
+ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
+    thread_local char me;  // its address identifies the thread
+    if (std::ranges::find(entered_, &scope) != entered_.end()) return;
+    entered_.reserve(entered_.size() + 1);
+    void const* user = nullptr;
+    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
+        throw GraphError(
+            "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
+    ++scope.uses_;
+    entered_.push_back(&scope);
+}
+
+ROWAN_FUNCTION ScopeUse::~ScopeUse() {
+    for (Scope* const s : entered_) {
+        if (--s->uses_ == 0) s->user_.store(nullptr, std::memory_order_release);
+    }
+}
+
+ROWAN_FUNCTION std::unique_lock<std::mutex> lock_names(Scope const& scope) {
+    Scope const* outermost = &scope;
+    while (outermost->parent() != nullptr) outermost = outermost->parent();
+    return std::unique_lock(outermost->naming_);
+}
+
+}  // namespace detail
 
 ROWAN_FUNCTION Scope& default_scope() {
     if (detail::current_scope() != nullptr) return *detail::current_scope();
@@ -9231,29 +9289,44 @@ inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in,
     op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
 }
 
-/// The device-independent part of Net.
+/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
 class NetOrder {
 public:
     NetOrder() = default;
+    /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
     std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return inputs_; }
+    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::size_t variables() const noexcept { return variables_.size(); }
+    std::size_t number(Variable const& v) const;
+
+    /// Runs on the values of the variables.
     void run(Scope& scope, AnyExec exec) const;
+
+    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
+    /// Several threads may do so at the same time.
+    void run(std::span<Value* const> values, AnyExec exec) const;
     std::string dot() const;
 
 private:
-    static Value& value(Scope& scope, Variable& v);
+    // The numbers of the variables of an operator.
+    struct Uses {
+        std::vector<std::size_t> in, out;
+        std::vector<std::size_t> last;  // to clear after the operator
+        bool in_place = false;          // result 0 takes the value of input 0
+    };
 
-    // Whether operator i is the last reader of v and reads it only once.
-    bool may_take(std::size_t i, Variable& v) const;
+    static Variable& variable(Scope& scope, Variable& v);
 
     void find_uses();
 
     std::vector<Operator*> order_;
-    std::vector<Variable*> inputs_, outputs_;
+    std::vector<Uses> uses_;            // for each operator
+    std::vector<Variable*> variables_;  // by number
+    std::size_t inputs_ = 0;
+    std::vector<Variable*> outputs_;
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-    std::vector<std::vector<Variable*>> last_uses_;  // variables to clear after each operator
 };
 
 }  // namespace detail
@@ -9284,10 +9357,13 @@ public:
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
-    /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
-    ///          After an error the inputs have their previous values, except those that an optimizer already updated
-    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
+    /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
+    ///          the operator and its inputs named. After an error all variables have their previous values, except
+    ///          those that an optimizer already updated
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
+    ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.
@@ -9306,6 +9382,7 @@ private:
 #if ROWAN_DEFINES_FUNCTIONS
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -9339,8 +9416,10 @@ ROWAN_FUNCTION void throw_named(Operator const& op) {
     }
 }
 
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs)
-    : order_(trace(outputs)), outputs_(outputs.begin(), outputs.end()) {
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
+    std::unique_lock<std::mutex> lock;
+    if (!outputs.empty()) lock = lock_names(outputs[0]->scope());
+    order_ = trace(outputs);
     name_variables(order_);
     find_uses();
 }
@@ -9351,34 +9430,57 @@ ROWAN_FUNCTION void NetOrder::append(Operator& op) {
     find_uses();
 }
 
+ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
+    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+}
+
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    for (Variable* const v : inputs_) {
-        if (value(scope, *v).empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v->name())
-                                 .append("\" has no value: it is ")
-                                 .append(v->role() == Role::data        ? "fed by the caller"
-                                         : v->role() == Role::parameter ? "a parameter"
-                                                                        : "written by no operator"));
+    ScopeUse use;
+    Buffer<Value*> values;
+    values.reserve(variables_.size());
+    for (Variable* const v : variables_) {
+        Variable& there = variable(scope, *v);
+        if (values.size() >= inputs_) use.enter(there.scope());
+        values.push_back(&there.value());
     }
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
+    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    Buffer<Value> before(results.size());  // restored after an error
+    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
+    try {
+        run(values, exec);
+    } catch (...) {
+        for (std::size_t i = 0; i < results.size(); ++i) *results[i] = std::move(before[i]);
+        throw;
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+    for (std::size_t i = 0; i < inputs_; ++i) {
+        Variable const& v = *variables_[i];
+        if (values[i]->empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v.name())
+                                 .append("\" has no value: it is ")
+                                 .append(v.role() == Role::data        ? "fed by the caller"
+                                         : v.role() == Role::parameter ? "a parameter"
+                                                                       : "written by no operator"));
     }
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
+        Uses const& uses = uses_[i];
         in.clear();
         out.clear();
-        for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
-        for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
-        if (op.kernel->in_place && may_take(i, *op.inputs[0])) {
+        for (std::size_t const v : uses.in) in.push_back(values[v]);
+        for (std::size_t const v : uses.out) out.push_back(values[v]);
+        if (uses.in_place) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
-        for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+        for (std::size_t const v : uses.last) values[v]->clear();
     }
 }
 
@@ -9412,36 +9514,45 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     return text.str();
 }
 
-ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
-    if (&v.scope() == &scope || v.name().empty()) return v.value();
+ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v;
     Variable* const there = scope.find(v.name());
-    return there == nullptr ? v.value() : there->value();
-}
-
-ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {
-    return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
-           std::ranges::count(order_[i]->inputs, &v) == 1;
+    return there == nullptr ? v : *there;
 }
 
 ROWAN_FUNCTION void NetOrder::find_uses() {
-    inputs_.clear();
-    std::unordered_set<Variable const*> known;
+    variables_.clear();
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    auto const add = [&](Variable* v) {
+        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
+    };
+    std::unordered_set<Variable const*> written;
     for (Operator const* op : order_) {
         for (Variable* const v : op->inputs) {
-            if (known.insert(v).second) inputs_.push_back(v);
+            if (!written.contains(v)) add(v);
         }
-        known.insert(op->outputs.begin(), op->outputs.end());
+        written.insert(op->outputs.begin(), op->outputs.end());
     }
-    std::unordered_map<Variable*, std::size_t> last;
+    inputs_ = variables_.size();
+    uses_.assign(order_.size(), {});
+    std::unordered_map<Variable const*, std::size_t> last;
     for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (Variable* const v : order_[i]->outputs) add(v);
         for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable* const v : *list) last[v] = i;
+            for (Variable const* v : *list) {
+                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
+                last[v] = i;
+            }
         }
     }
-    last_uses_.assign(order_.size(), {});
     for (auto const& [v, i] : last) {
         if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            last_uses_[i].push_back(v);
+            uses_[i].last.push_back(numbers.at(v));
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Uses& uses = uses_[i];
+        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
+                        std::ranges::count(uses.in, uses.in[0]) == 1;
     }
 }
 
@@ -19037,146 +19148,38 @@ ROWAN_FUNCTION Parameters Parameters::share() const {
 
 #endif
 
-// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
-
-namespace rowan::inline v0::layer {
-
-/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
-/// resumed training continues the count.
-///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
-using Schedule = std::function<double(std::int64_t step)>;
-
-}  // namespace rowan::inline v0::layer
-
-namespace rowan::inline v0::detail {
-
-/// Returns step / steps.
-/// errors   ValueError if steps is less than 1
-double part_of_steps(std::int64_t step, std::int64_t steps);
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
-
-/// A constant factor.
-struct ConstantRate {
-    double factor = 1;  ///< returned for every step
-
-    double operator()(std::int64_t) const { return factor; }  ///< returns factor
-};
-
-/// rate^(step / steps): decays to `rate` after `steps` steps.
-struct ExponentialDecay {
-    double rate = 0.96;         ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
-struct StepDecay {
-    double rate = 0.1;          ///< factor per `steps` steps
-    std::int64_t steps = 1000;  ///< number of steps between decays
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(log(step / steps))
-    double operator()(std::int64_t step) const;
-};
-
-/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
-/// 2017, without restarts).
-struct CosineDecay {
-    std::int64_t steps = 1000;  ///< number of steps until `least`
-    double least = 0;           ///< final factor
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1
-    /// cost     O(1)
-    double operator()(std::int64_t step) const;
-};
-
-/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
-///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
-struct Warmup {
-    std::int64_t steps = 1000;       ///< number of warm-up steps
-    Schedule then = ConstantRate{};  ///< schedule after the warm-up
-
-    /// Returns the factor of a step, counted from 0.
-    /// errors   ValueError if steps is less than 1; what `then` throws
-    /// cost     O(1), plus that of `then`
-    double operator()(std::int64_t step) const;
-};
-
-}  // namespace rowan::inline v0::layer
-
-// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
-
-#if ROWAN_DEFINES_FUNCTIONS
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-
-namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
-    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
-    return static_cast<double>(step) / static_cast<double>(steps);
-}
-
-}  // namespace rowan::inline v0::detail
-
-namespace rowan::inline v0::layer {
-
-ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
-    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
-}
-
-ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
-    static_cast<void>(rowan::detail::part_of_steps(step, steps));
-    return rowan::detail::power(rate, step / steps);
-}
-
-ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
-    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
-    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
-}
-
-ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
-    double const part = rowan::detail::part_of_steps(step + 1, steps);
-    return step < steps ? part * then(0) : then(step - steps);
-}
-
-}  // namespace rowan::inline v0::layer
-
-#endif
-
-// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
-
-#include <sstream>
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
 
 namespace rowan::inline v0::detail {
 
 /// Checks that a value matches the declaration of its variable.
 /// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
 ///          differ
-inline void check_fits(Variable const& v, Value const& value) {
+void check_fits(Variable const& v, Value const& value);
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
     VarSpec const& spec = v.spec();
     if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    std::string const kind = kind_text(spec);
     auto const elements = [&] {
         try {
             return value.share().elements();
         } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind);
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
         }
     }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind);
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
     auto const& dims = elements.dims;
     bool fits = dims.size() == spec.dims.size();
     for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
@@ -19190,245 +19193,193 @@ inline void check_fits(Variable const& v, Value const& value) {
                          std::to_string(spec.lod_level));
 }
 
-/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
-/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
-/// net's device are copied to it.
-/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
-///          else as check_fits. On error, no variable has changed
-template <class Device>
-void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
-    std::map<Variable*, Value> values;
-    for (Variable* const v : inputs) {
-        if (v->role() != Role::data) continue;
-        auto const found = feeds.find(v->name());
-        if (found == feeds.end())
-            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
-        Value value = found->second.value();
-        check_fits(*v, value);
-        values.emplace(v, std::move(value));
-    }
-    for (auto const& named : feeds) {
-        std::string const& name = named.first;
-        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
-        Variable const* const declared = scope.find(name);
-        if (declared == nullptr || declared->role() != Role::data)
-            throw GraphError(std::string("the batch has a value for \"")
-                                 .append(name)
-                                 .append("\", but there is no data variable of that name"));
-    }
-    for (auto& [v, value] : values) {
-        if (v->bring != nullptr) v->bring(value, exec, false);
-    }
-    for (auto& [v, value] : values) v->value() = std::move(value);
-}
+}  // namespace rowan::inline v0::detail
 
-/// Moves the values out of variables and restores them on destruction.
-class KeptValues {
+#endif
+
+// rowan/layer/loaded_model.hpp: LoadedModel, a net with its parameters.
+
+namespace rowan::inline v0 {
+
+/// A net and its parameters, loaded from a file.
+///     auto const model = load_model("model.rowan");
+///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
+template <class T = float, class Device = Cpu>
+struct LoadedModel {
+    std::unique_ptr<Scope> scope;   ///< owns the variables
+    layer::Var<T, Device> predict;  ///< the output of the net
+    Parameters parameters;          ///< by the names of the variables
+};
+
+}  // namespace rowan::inline v0
+
+// rowan/layer/predictor.hpp: Predictor, computes the value of a layer for batches, in any number of threads.
+
+namespace rowan::inline v0 {
+
+/// The settings of a Predictor.
+struct PredictorOptions {
+    /// Whether a batch that contains a value that the net does not read is an error; otherwise it is ignored.
+    bool refuse_other_feeds = false;
+};
+
+namespace detail {
+
+/// Memory pools, each for one call at a time.
+class IdlePools {
 public:
-    /// `variables` must outlive this.
-    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
-        values_.reserve(variables_.size());  // so that the loop does not throw
-        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    std::unique_ptr<MemoryPool> take() {
+        std::lock_guard const lock(mutex_);
+        if (idle_.empty()) {
+            idle_.reserve(made_ + 1);  // so that put does not allocate
+            ++made_;
+            return std::make_unique<MemoryPool>();
+        }
+        auto pool = std::move(idle_.back());
+        idle_.pop_back();
+        return pool;
     }
-    KeptValues(KeptValues const&) = delete;
-    KeptValues& operator=(KeptValues const&) = delete;
-    ~KeptValues() {
-        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    void put(std::unique_ptr<MemoryPool> pool) noexcept {
+        std::lock_guard const lock(mutex_);
+        idle_.push_back(std::move(pool));
     }
 
 private:
-    std::span<Variable* const> variables_;
-    Buffer<Value> values_;
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<MemoryPool>> idle_;
+    std::size_t made_ = 0;
 };
 
-/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
-class PassingScope {
+/// The pool of a call, which the thread uses until destruction.
+class LentPool {
 public:
-    explicit PassingScope(Scope& parent) : scope_(parent) {}
-    PassingScope(PassingScope const&) = delete;
-    PassingScope& operator=(PassingScope const&) = delete;
-    ~PassingScope() { scope_.forget_readers(); }
-
-    Scope& operator*() noexcept { return scope_; }
+    explicit LentPool(IdlePools& from) : from_(from), pool_(from.take()), guard_(std::in_place, *pool_) {}
+    LentPool(LentPool const&) = delete;
+    LentPool& operator=(LentPool const&) = delete;
+    ~LentPool() {
+        guard_.reset();
+        from_.put(std::move(pool_));
+    }
 
 private:
-    Scope scope_;
+    IdlePools& from_;
+    std::unique_ptr<MemoryPool> pool_;
+    std::optional<MemoryPool::Guard> guard_;
 };
 
-/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
-template <class T, class Device>
-class Trainer {
+}  // namespace detail
+
+/// A layer with given parameters, made ready once. Any number of threads may call it at the same time: each call has
+/// its own values.
+///     Predictor const predictor(predict, parameters);
+///     auto y = predictor({{"x", batch}});
+///     Predictor const loaded(load_model("model.rowan"));
+template <class T = float, class Device = Cpu>
+class Predictor {
 public:
-    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
-    ///          an optimizer without a learning rate
-    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
-            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
+    /// Keeps aliases of the parameters. On a device, parameters in host memory are copied to it.
+    /// requires   the scope of the net outlives the predictor, and nothing is added to the net during the call
+    /// errors   GraphError if no operator writes predict, a parameter is missing or there is a cycle; TypeError or
+    ///          ShapeError if a parameter differs from its variable
+    /// cost     that of tracing the net
+    explicit Predictor(layer::Var<T, Device> const& predict, Parameters const& parameters,
+                       PredictorOptions const& options = {}, Device exec = {})
+        : net_(std::vector<Variable*>{&*predict}), options_(options), pools_(std::make_unique<detail::IdlePools>()) {
+        if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
+        out_ = net_.number(*predict);
+        auto const inputs = net_.inputs();
+        given_.resize(inputs.size());
+        places_.resize(net_.variables(), nullptr);
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable& v = *inputs[i];
+            if (v.role() == Role::data) continue;
+            if (v.role() == Role::parameter) {
+                given_[i] = fitting(v, parameters.find(v.name()));
+                if (v.bring != nullptr) v.bring(given_[i], exec, false);
+            } else if (v.role() == Role::seed) {  // dropout returns its input
+                given_[i].set(LoDTensor<std::int64_t, Device>(Tensor<std::int64_t, Device>::from_shape({0})));
+            } else {
+                given_[i] = v.value().share();
+            }
+            places_[i] = &given_[i];
+        }
+        synchronize(exec);
+    }
 
-    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
-    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
-    ///          check_fits if the earlier training was of another net. On error, no variable has changed
-    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
+    /// Keeps the model, which was loaded from a file.
+    /// errors   as above
+    /// cost     as above
+    explicit Predictor(LoadedModel<T, Device> model, PredictorOptions const& options = {}, Device exec = {})
+        : Predictor(model.predict, model.parameters, options, exec) {
+        scope_ = std::move(model.scope);
+    }
 
-    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
-    /// reject is checked before the first one runs.
-    double step(Feeds const& feeds, Device exec);
-
-    /// Returns copies of parameters and states, complete when the call returns.
-    Parameters parameters(Device exec = {}) const;
+    /// Returns the value of the layer for a batch, with the same bits as infer. On a device, the call blocks until the
+    /// result is ready.
+    /// shapes   that of the layer, with the dims of the batch
+    /// errors   GraphError if the batch lacks a variable, or has one too many and these are refused; TypeError or
+    ///          ShapeError if the element type, rank, a dim or the number of levels of a value differs from the
+    ///          variable's; those of the kernels, with the operator and its inputs named
+    /// cost     that of the operators; memory from the thread's MemoryPool, else from a pool that the predictor keeps
+    ///          for each call that runs at the same time
+    LoDTensor<T, Device> operator()(Feeds const& feeds, Device exec = {}) const {
+        std::optional<detail::LentPool> pool;
+        if (detail::current_pool() == nullptr) pool.emplace(*pools_);
+        detail::Buffer<Value> values(places_.size());
+        detail::Buffer<Value*> places(places_);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i] == nullptr) places[i] = &values[i];
+        }
+        feed(feeds, values, exec);
+        detail::in_order(exec, [&] { net_.run(std::span<Value* const>(places), exec); });
+        synchronize(exec);
+        return std::move(values[out_].template get<LoDTensor<T, Device>>());
+    }
 
 private:
-    std::vector<Variable*> variables() const;
-
-    /// Returns a copy, on the net's device, of a value on any device.
-    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
-
-    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
-
-    /// Sets the optimizers' step number and learning rates for the next step.
-    void prepare(double factor);
-
-    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
-    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
-
-    Variable& cost_;
-    MemoryPool pool_;
-    PassingScope own_;
-    layer::Schedule schedule_;
-    Net<Device> net_, changes_;
-    std::vector<Variable*> parameters_, seeds_;
-    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
-    std::int64_t steps_ = 0;
-    std::uint64_t seed_ = 0;
-    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
-};
-
-template <class T, class Device>
-Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
-                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
-                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
-    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
-    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
-    auto gradients = append_backward<T, Device>(cost, *own_);
-    clip.add(*own_, gradients);
-    std::vector<Variable*> outputs{&cost};
-    for (auto const& g : gradients) {
-        outputs.push_back(g.gradient);
-        parameters_.push_back(g.parameter);
+    static Value fitting(Variable const& v, Value const& value) {
+        detail::check_fits(v, value);
+        return value.share();
     }
-    net_ = Net<Device>::trace_and_build(outputs);
-    for (Variable* const v : net_.inputs()) {
-        if (v->role() == Role::seed) seeds_.push_back(v);
-    }
-    for (auto const& other : others) {
-        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
-            throw GraphError(std::string("there is no parameter \"")
-                                 .append(other.first)
-                                 .append("\" for the optimizer that names it"));
-    }
-    for (auto const& g : gradients) {
-        auto const other = others.find(g.parameter->name());
-        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
-        changes_.append(*updates_.back().op);
-        if (schedule_ && !updates_.back().has_rate)
-            throw GraphError(std::string("the optimizer of ")
-                                 .append(g.parameter->name())
-                                 .append(" has no learning_rate for the schedule"));
-    }
-}
 
-template <class T, class Device>
-void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
-    steps_ = resume == nullptr ? 0 : resume->steps;
-    seed_ = seed;
-    first_factor_ = factor();
-    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
-    auto const is_resumed = [&](Variable const& v) {
-        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
-    };
-    for (Variable* const v : variables()) {
-        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
-    }
-    std::uint64_t number = 0;
-    for (Variable* const v : variables()) {
-        std::uint64_t const own = bits_at(seed, ++number);
-        if (is_resumed(*v)) {
-            v->value() = own_copy(*v, resume->find(v->name()), exec);
-        } else if (v->initialize) {
-            v->initialize(v->value(), own, exec);
+    void feed(Feeds const& feeds, detail::Buffer<Value>& values, Device const& exec) const {
+        auto const inputs = net_.inputs();
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Variable const& v = *inputs[i];
+            if (v.role() != Role::data) continue;
+            auto const found = feeds.find(v.name());
+            if (found == feeds.end())
+                throw GraphError(
+                    std::string("the batch has no value for the variable \"").append(v.name()).append("\""));
+            values[i] = fitting(v, found->second.value());
+            if (v.bring != nullptr) v.bring(values[i], exec, false);
+            ++used;
+        }
+        if (used == feeds.size() || !options_.refuse_other_feeds) return;
+        for (auto const& named : feeds) {
+            bool read = false;
+            for (Variable const* v : inputs) read = read || (v->role() == Role::data && v->name() == named.first);
+            if (!read)
+                throw GraphError(std::string("the batch has a value for \"")
+                                     .append(named.first)
+                                     .append("\", which the net does not read"));
         }
     }
-}
 
-template <class T, class Device>
-double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
-    MemoryPool::Guard const guard(pool_);
-    auto const first = std::exchange(first_factor_, std::nullopt);
-    prepare(first ? *first : factor());
-    feed(net_.inputs(), feeds, cost_.scope(), exec);
-    for (Variable const* v : net_.inputs()) {
-        if (v->role() != Role::data) continue;
-        Value const& value = v->value();
-        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
-    }
-    {
-        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
-        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
-        in_order(exec, [&] { net_.run(*own_, exec); });
-    }
-    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
-    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
-    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
-    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
-    for (auto const& update : updates_) update.check_gradient();
-    changes_.run(*own_, exec);
-    ++steps_;
-    return cost;
-}
+    detail::NetOrder net_;
+    PredictorOptions options_;
+    std::size_t out_ = 0;
+    detail::Buffer<Value> given_;    // by number: parameters and constants
+    detail::Buffer<Value*> places_;  // by number: those in given_, or nullptr for values of a call
+    std::unique_ptr<Scope> scope_;   // of a loaded model
+    std::unique_ptr<detail::IdlePools> pools_;
+};
 
-template <class T, class Device>
-Parameters Trainer<T, Device>::parameters(Device exec) const {
-    Parameters result;
-    result.steps = steps_;
-    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
-    synchronize(exec);
-    return result;
-}
+ROWAN_TEMPLATE(class Predictor<float>)
+ROWAN_TEMPLATE(class Predictor<double>)
 
-template <class T, class Device>
-std::vector<Variable*> Trainer<T, Device>::variables() const {
-    std::vector<Variable*> all = parameters_;
-    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
-    return all;
-}
-
-template <class T, class Device>
-Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
-    if (v.bring == nullptr) return value.copy();
-    Value mine = value.share();
-    v.bring(mine, exec, true);
-    return mine;
-}
-
-template <class T, class Device>
-void Trainer<T, Device>::prepare(double factor) {
-    if (!std::isfinite(factor))
-        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
-                         "a finite number");
-    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
-}
-
-template <class T, class Device>
-LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
-    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
-    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
-}
-
-ROWAN_TEMPLATE(class Trainer<float, Cpu>)
-ROWAN_TEMPLATE(class Trainer<double, Cpu>)
-ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
-
-}  // namespace rowan::inline v0::detail
+}  // namespace rowan::inline v0
 
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 
@@ -19438,7 +19389,7 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
 /// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call.
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
 /// shapes   that of predict, with the dims of the batch
 /// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
@@ -19448,23 +19399,15 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
-    auto const net = Net<Device>::trace_and_build(*predict);
-    if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-    std::vector<Variable*> inputs;  // without variables that the program sets itself
-    for (Variable* const v : net.inputs()) {
-        if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
-        if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
+    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
+    for (auto const& feed : feeds) {
+        Variable const* const declared = predict->scope().find(feed.first);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch has a value for \"")
+                                 .append(feed.first)
+                                 .append("\", but there is no data variable of that name"));
     }
-    detail::KeptValues const kept(inputs);  // the values of a training in progress are restored
-    detail::feed(inputs, feeds, predict->scope(), exec);
-    for (Variable* const v : inputs) {
-        if (v->role() != Role::parameter) continue;
-        v->value() = parameters.find(v->name()).share();
-        if (v->bring != nullptr) v->bring(v->value(), exec, false);
-    }
-    detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
-    synchronize(exec);
-    return std::move(predict->value().template get<LoDTensor<T, Device>>());
+    return predictor(feeds, exec);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))
@@ -21530,6 +21473,125 @@ Var<T, Device> rnn(RnnProgram<T, Device> const& program) {
 }
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/schedule.hpp: layer::Schedule, the learning rate as a function of the step, and the built-in schedules.
+
+namespace rowan::inline v0::layer {
+
+/// Returns the factor that multiplies the learning rate of every optimizer in a step. Steps are counted from 0; a
+/// resumed training continues the count.
+///     .schedule = [](std::int64_t step) { return 1 / (1 + 0.01 * static_cast<double>(step)); }
+using Schedule = std::function<double(std::int64_t step)>;
+
+}  // namespace rowan::inline v0::layer
+
+namespace rowan::inline v0::detail {
+
+/// Returns step / steps.
+/// errors   ValueError if steps is less than 1
+double part_of_steps(std::int64_t step, std::int64_t steps);
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+// ExponentialDecay and CosineDecay use std::pow and std::cos of the C library; StepDecay only multiplies.
+
+/// A constant factor.
+struct ConstantRate {
+    double factor = 1;  ///< returned for every step
+
+    double operator()(std::int64_t) const { return factor; }  ///< returns factor
+};
+
+/// rate^(step / steps): decays to `rate` after `steps` steps.
+struct ExponentialDecay {
+    double rate = 0.96;         ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps for one factor of `rate`
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// rate^⌊step / steps⌋: multiplied by `rate` after every `steps` steps.
+struct StepDecay {
+    double rate = 0.1;          ///< factor per `steps` steps
+    std::int64_t steps = 1000;  ///< number of steps between decays
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(log(step / steps))
+    double operator()(std::int64_t step) const;
+};
+
+/// Decays from 1 to `least` along half a cosine wave over `steps` steps, then stays at `least` (Loshchilov and Hutter
+/// 2017, without restarts).
+struct CosineDecay {
+    std::int64_t steps = 1000;  ///< number of steps until `least`
+    double least = 0;           ///< final factor
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1
+    /// cost     O(1)
+    double operator()(std::int64_t step) const;
+};
+
+/// Linear warm-up: step k < steps has the factor (k + 1) / steps · then(0); later steps have then(k - steps).
+///     .schedule = layer::Warmup{.steps = 100, .then = layer::CosineDecay{.steps = 10'000}}
+struct Warmup {
+    std::int64_t steps = 1000;       ///< number of warm-up steps
+    Schedule then = ConstantRate{};  ///< schedule after the warm-up
+
+    /// Returns the factor of a step, counted from 0.
+    /// errors   ValueError if steps is less than 1; what `then` throws
+    /// cost     O(1), plus that of `then`
+    double operator()(std::int64_t step) const;
+};
+
+}  // namespace rowan::inline v0::layer
+
+// rowan/layer/schedule_inl.hpp: definitions of rowan/layer/schedule.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION double part_of_steps(std::int64_t step, std::int64_t steps) {
+    if (steps < 1) throw ValueError("steps", static_cast<double>(steps), "1 or more");
+    return static_cast<double>(step) / static_cast<double>(steps);
+}
+
+}  // namespace rowan::inline v0::detail
+
+namespace rowan::inline v0::layer {
+
+ROWAN_FUNCTION double ExponentialDecay::operator()(std::int64_t step) const {
+    return std::pow(rate, rowan::detail::part_of_steps(step, steps));
+}
+
+ROWAN_FUNCTION double StepDecay::operator()(std::int64_t step) const {
+    static_cast<void>(rowan::detail::part_of_steps(step, steps));
+    return rowan::detail::power(rate, step / steps);
+}
+
+ROWAN_FUNCTION double CosineDecay::operator()(std::int64_t step) const {
+    double const part = std::min(rowan::detail::part_of_steps(step, steps), 1.0);
+    return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * part));
+}
+
+ROWAN_FUNCTION double Warmup::operator()(std::int64_t step) const {
+    double const part = rowan::detail::part_of_steps(step + 1, steps);
+    return step < steps ? part * then(0) : then(step - steps);
+}
+
+}  // namespace rowan::inline v0::layer
+
+#endif
+
 // rowan/sequence/sequence_expand.hpp: sequence_expand, which repeats rows or sequences.
 
 namespace rowan::inline v0 {
@@ -21822,6 +21884,251 @@ template <class T, class Device>
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/detail/trainer.hpp: Trainer, runs a net on batches, and what train and infer have in common.
+
+namespace rowan::inline v0::detail {
+
+/// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
+/// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
+/// net's device are copied to it.
+/// errors   GraphError if the batch lacks a variable, or contains a name that neither the net nor the scope declares;
+///          else as check_fits. On error, no variable has changed
+template <class Device>
+void feed(std::span<Variable* const> inputs, Feeds const& feeds, Scope const& scope, Device const& exec) {
+    std::map<Variable*, Value> values;
+    for (Variable* const v : inputs) {
+        if (v->role() != Role::data) continue;
+        auto const found = feeds.find(v->name());
+        if (found == feeds.end())
+            throw GraphError(std::string("the batch has no value for the variable \"").append(v->name()).append("\""));
+        Value value = found->second.value();
+        check_fits(*v, value);
+        values.emplace(v, std::move(value));
+    }
+    for (auto const& named : feeds) {
+        std::string const& name = named.first;
+        if (std::ranges::any_of(values, [&](auto const& known) { return known.first->name() == name; })) continue;
+        Variable const* const declared = scope.find(name);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch has a value for \"")
+                                 .append(name)
+                                 .append("\", but there is no data variable of that name"));
+    }
+    for (auto& [v, value] : values) {
+        if (v->bring != nullptr) v->bring(value, exec, false);
+    }
+    for (auto& [v, value] : values) v->value() = std::move(value);
+}
+
+/// Moves the values out of variables and restores them on destruction.
+class KeptValues {
+public:
+    /// `variables` must outlive this.
+    explicit KeptValues(std::span<Variable* const> variables) : variables_(variables) {
+        values_.reserve(variables_.size());  // so that the loop does not throw
+        for (Variable* const v : variables_) values_.push_back(std::exchange(v->value(), Value()));
+    }
+    KeptValues(KeptValues const&) = delete;
+    KeptValues& operator=(KeptValues const&) = delete;
+    ~KeptValues() {
+        for (std::size_t i = 0; i < variables_.size(); ++i) variables_[i]->value() = std::move(values_[i]);
+    }
+
+private:
+    std::span<Variable* const> variables_;
+    Buffer<Value> values_;
+};
+
+/// An inner scope that, on destruction, removes its operators from the readers of outer variables.
+class PassingScope {
+public:
+    explicit PassingScope(Scope& parent) : scope_(parent) {}
+    PassingScope(PassingScope const&) = delete;
+    PassingScope& operator=(PassingScope const&) = delete;
+    ~PassingScope() { scope_.forget_readers(); }
+
+    Scope& operator*() noexcept { return scope_; }
+
+private:
+    Scope scope_;
+};
+
+/// A net with its backward pass and the operators of its optimizers, which are removed with the trainer.
+template <class T, class Device>
+class Trainer {
+public:
+    /// errors   GraphError if `others` contains a name that is not a parameter of the net, or a schedule is given for
+    ///          an optimizer without a learning rate
+    Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+            std::map<std::string, layer::OptimizerOn<Device>> const& others = {},
+            layer::GradientClipOn<Device> const& clip = {}, layer::Schedule schedule = {});
+
+    /// Initializes parameters and optimizer states, or sets them to the values of an earlier training.
+    /// errors   ValueError if an optimizer rejects an option or the schedule's factor is not finite; GraphError or as
+    ///          check_fits if the earlier training was of another net. On error, no variable has changed
+    void begin(std::uint64_t seed, Parameters const* resume, Device exec = {});
+
+    /// Trains on one batch and returns its cost. Either all parameters change or none: everything that an optimizer may
+    /// reject is checked before the first one runs.
+    double step(Feeds const& feeds, Device exec);
+
+    /// Returns copies of parameters and states, complete when the call returns.
+    Parameters parameters(Device exec = {}) const;
+
+private:
+    std::vector<Variable*> variables() const;
+
+    /// Returns a copy, on the net's device, of a value on any device.
+    static Value own_copy(Variable const& v, Value const& value, Device const& exec);
+
+    double factor() const { return schedule_ ? schedule_(steps_) : 1.0; }
+
+    /// Sets the optimizers' step number and learning rates for the next step.
+    void prepare(double factor);
+
+    /// The seed of the k-th random operator for this step; it differs from the seeds for initialization.
+    LoDTensor<std::int64_t, Device> seed_of(std::size_t k, Device const& exec) const;
+
+    Variable& cost_;
+    MemoryPool pool_;
+    PassingScope own_;
+    layer::Schedule schedule_;
+    Net<Device> net_, changes_;
+    std::vector<Variable*> parameters_, seeds_;
+    std::vector<typename layer::OptimizerOn<Device>::Update> updates_;
+    std::int64_t steps_ = 0;
+    std::uint64_t seed_ = 0;
+    std::optional<double> first_factor_;  // of the step after begin, so that the schedule is called once for each step
+};
+
+template <class T, class Device>
+Trainer<T, Device>::Trainer(Variable& cost, layer::OptimizerOn<Device> const& optimizer,
+                            std::map<std::string, layer::OptimizerOn<Device>> const& others,
+                            layer::GradientClipOn<Device> const& clip, layer::Schedule schedule)
+    : cost_(cost), own_(cost.scope()), schedule_(std::move(schedule)) {
+    static_cast<void>(Net<Device>::trace_and_build(cost));  // names the variables; names of states begin with these
+    auto gradients = append_backward<T, Device>(cost, *own_);
+    clip.add(*own_, gradients);
+    std::vector<Variable*> outputs{&cost};
+    for (auto const& g : gradients) {
+        outputs.push_back(g.gradient);
+        parameters_.push_back(g.parameter);
+    }
+    net_ = Net<Device>::trace_and_build(outputs);
+    for (Variable* const v : net_.inputs()) {
+        if (v->role() == Role::seed) seeds_.push_back(v);
+    }
+    for (auto const& other : others) {
+        if (std::ranges::none_of(parameters_, [&](Variable const* v) { return v->name() == other.first; }))
+            throw GraphError(std::string("there is no parameter \"")
+                                 .append(other.first)
+                                 .append("\" for the optimizer that names it"));
+    }
+    for (auto const& g : gradients) {
+        auto const other = others.find(g.parameter->name());
+        updates_.push_back((other == others.end() ? optimizer : other->second).add(*own_, g));
+        changes_.append(*updates_.back().op);
+        if (schedule_ && !updates_.back().has_rate)
+            throw GraphError(std::string("the optimizer of ")
+                                 .append(g.parameter->name())
+                                 .append(" has no learning_rate for the schedule"));
+    }
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Device exec) {
+    steps_ = resume == nullptr ? 0 : resume->steps;
+    seed_ = seed;
+    first_factor_ = factor();
+    prepare(*first_factor_);  // throws if an optimizer rejects an option or the factor is not finite
+    auto const is_resumed = [&](Variable const& v) {
+        return resume != nullptr && (v.role() == Role::parameter || resume->contains(v.name()));
+    };
+    for (Variable* const v : variables()) {
+        if (is_resumed(*v)) check_fits(*v, resume->find(v->name()));
+    }
+    std::uint64_t number = 0;
+    for (Variable* const v : variables()) {
+        std::uint64_t const own = bits_at(seed, ++number);
+        if (is_resumed(*v)) {
+            v->value() = own_copy(*v, resume->find(v->name()), exec);
+        } else if (v->initialize) {
+            v->initialize(v->value(), own, exec);
+        }
+    }
+}
+
+template <class T, class Device>
+double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
+    ScopeUse const use(cost_.scope());
+    MemoryPool::Guard const guard(pool_);
+    auto const first = std::exchange(first_factor_, std::nullopt);
+    prepare(first ? *first : factor());
+    feed(net_.inputs(), feeds, cost_.scope(), exec);
+    for (Variable const* v : net_.inputs()) {
+        if (v->role() != Role::data) continue;
+        Value const& value = v->value();
+        if (value.rows() == 0) throw ShapeError(v->name() + ".shape(0)", "0", "at least 1");
+    }
+    {
+        KeptValues const kept(seeds_);  // outside of this run, the seeds are empty
+        for (std::size_t k = 0; k < seeds_.size(); ++k) seeds_[k]->value().set(seed_of(k, exec));
+        in_order(exec, [&] { net_.run(*own_, exec); });
+    }
+    auto const& value = cost_.value().template get<LoDTensor<T, Device>>().value();
+    if (value.size() != 1) throw ShapeError(cost_.name() + ".shape()", shape_text(value.shape()), "[1]");
+    auto const cost = static_cast<double>(dtype<T>::widen(first_element(exec, value)));
+    if (!std::isfinite(cost)) throw ValueError(std::string("the cost ").append(cost_.name()), cost, "a finite number");
+    for (auto const& update : updates_) update.check_gradient();
+    changes_.run(*own_, exec);
+    ++steps_;
+    return cost;
+}
+
+template <class T, class Device>
+Parameters Trainer<T, Device>::parameters(Device exec) const {
+    Parameters result;
+    result.steps = steps_;
+    for (Variable* const v : variables()) result.set(v->name(), v->value().copy());
+    synchronize(exec);
+    return result;
+}
+
+template <class T, class Device>
+std::vector<Variable*> Trainer<T, Device>::variables() const {
+    std::vector<Variable*> all = parameters_;
+    for (auto const& update : updates_) all.insert(all.end(), update.states.begin(), update.states.end());
+    return all;
+}
+
+template <class T, class Device>
+Value Trainer<T, Device>::own_copy(Variable const& v, Value const& value, Device const& exec) {
+    if (v.bring == nullptr) return value.copy();
+    Value mine = value.share();
+    v.bring(mine, exec, true);
+    return mine;
+}
+
+template <class T, class Device>
+void Trainer<T, Device>::prepare(double factor) {
+    if (!std::isfinite(factor))
+        throw ValueError(std::string("the schedule's factor for step ").append(std::to_string(steps_)), factor,
+                         "a finite number");
+    for (auto const& update : updates_) run_named(*update.op, [&] { update.prepare(steps_ + 1, factor); });
+}
+
+template <class T, class Device>
+LoDTensor<std::int64_t, Device> Trainer<T, Device>::seed_of(std::size_t k, Device const& exec) const {
+    std::uint64_t const now = bits_at(bits_at(~seed_, k + 1), static_cast<std::uint64_t>(steps_ + 1));
+    return to_device(exec, Tensor<std::int64_t>{static_cast<std::int64_t>(now)});
+}
+
+ROWAN_TEMPLATE(class Trainer<float, Cpu>)
+ROWAN_TEMPLATE(class Trainer<double, Cpu>)
+ROWAN_TEMPLATE(void feed(std::span<Variable* const>, Feeds const&, Scope const&, Cpu const&))
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/layer/train.hpp: train, trains the parameters of a net on batches.
 
 #include <chrono>
@@ -21874,6 +22181,7 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    detail::ScopeUse const use(cost->scope());
     detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
                                        options.clip, options.schedule);
     trainer.begin(options.seed, options.resume, options.exec);

@@ -111,6 +111,24 @@ TEST_CASE("invalid nets throw errors with names", "[graph]") {
     CHECK_THROWS_AS((b.fc(x, b.parameter("v", {4, 2}, 1), b.scope.get("b"))), ShapeError);
 }
 
+TEST_CASE("after a run that fails, the results of the run before are still there", "[graph]") {
+    Builder b;
+    bool fails = false;
+    auto& x = b.data("x", {UNK});
+    auto& first = b.op<tanh_op, double>({&x});
+    auto& out = b.op<throw_op, double>({&first}, {[&] {
+                                           if (fails) throw Error("no");
+                                       }});
+    auto const net = Net<>::trace_and_build(out);
+    b.feed("x", Tensor<double>{0});
+    net.run(b.scope);
+    b.feed("x", Tensor<double>{1});
+    fails = true;
+    CHECK_THROWS_AS(net.run(b.scope), Error);
+    CHECK(tensor(out).value()(0) == 0);
+    CHECK(first.value().empty());
+}
+
 TEST_CASE("an error in an operator names the operator and keeps the text", "[graph]") {
     auto const check = [](auto const& error, std::string const& text) {
         using E = std::remove_cvref_t<decltype(error)>;

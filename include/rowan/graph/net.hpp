@@ -40,29 +40,44 @@ inline void run_on(AnyExec exec, Operator const& op, std::span<Value* const> in,
     op.kernel->run({.exec = exec, .in = in, .out = out, .attributes = op.attributes, .levels_from = op.levels_from});
 }
 
-/// The device-independent part of Net.
+/// The device-independent part of Net. Its variables are numbered: first the inputs, then the results.
 class NetOrder {
 public:
     NetOrder() = default;
+    /// Names unnamed variables. Several threads may do so at the same time.
     explicit NetOrder(std::span<Variable* const> outputs);
     void append(Operator& op);
     std::span<Operator* const> operators() const noexcept { return order_; }
-    std::span<Variable* const> inputs() const noexcept { return inputs_; }
+    std::span<Variable* const> inputs() const noexcept { return std::span(variables_).first(inputs_); }
+    std::size_t variables() const noexcept { return variables_.size(); }
+    std::size_t number(Variable const& v) const;
+
+    /// Runs on the values of the variables.
     void run(Scope& scope, AnyExec exec) const;
+
+    /// Runs on values by number; those of the results must be empty. Temporaries are cleared after their last use.
+    /// Several threads may do so at the same time.
+    void run(std::span<Value* const> values, AnyExec exec) const;
     std::string dot() const;
 
 private:
-    static Value& value(Scope& scope, Variable& v);
+    // The numbers of the variables of an operator.
+    struct Uses {
+        std::vector<std::size_t> in, out;
+        std::vector<std::size_t> last;  // to clear after the operator
+        bool in_place = false;          // result 0 takes the value of input 0
+    };
 
-    // Whether operator i is the last reader of v and reads it only once.
-    bool may_take(std::size_t i, Variable& v) const;
+    static Variable& variable(Scope& scope, Variable& v);
 
     void find_uses();
 
     std::vector<Operator*> order_;
-    std::vector<Variable*> inputs_, outputs_;
+    std::vector<Uses> uses_;            // for each operator
+    std::vector<Variable*> variables_;  // by number
+    std::size_t inputs_ = 0;
+    std::vector<Variable*> outputs_;
     std::shared_ptr<MemoryPool> pool_ = std::make_shared<MemoryPool>();
-    std::vector<std::vector<Variable*>> last_uses_;  // variables to clear after each operator
 };
 
 }  // namespace detail
@@ -93,10 +108,13 @@ public:
     std::span<Variable* const> inputs() const noexcept { return order_.inputs(); }
 
     /// Runs the operators on the values of their variables. If `scope.find` finds another variable of the same name,
-    /// its value is used instead. Temporaries are cleared after their last use, except the outputs.
-    /// errors   GraphError if an input has no value; those of the kernels, with the operator and its inputs named.
-    ///          After an error the inputs have their previous values, except those that an optimizer already updated
-    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none
+    /// its value is used instead. Temporaries are cleared after their last use, except the outputs. Threads may run a net
+    /// at the same time if each has a scope with variables of its own for the results; otherwise use a Predictor.
+    /// errors   GraphError if an input has no value, or another thread uses the variables; those of the kernels, with
+    ///          the operator and its inputs named. After an error all variables have their previous values, except
+    ///          those that an optimizer already updated
+    /// cost     memory is allocated from, and returned to, the thread's MemoryPool, or the net's own if there is none;
+    ///          the outputs of an earlier run keep their memory until the run is complete
     void run(Scope& scope, Device exec = {}) const { order_.run(scope, exec); }
 
     /// The net in Graphviz's DOT language, with kinds, element types and dims.

@@ -7,6 +7,7 @@
 #include <rowan/graph/detail/kind_text.hpp>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <unordered_map>
@@ -40,8 +41,10 @@ ROWAN_FUNCTION void throw_named(Operator const& op) {
     }
 }
 
-ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs)
-    : order_(trace(outputs)), outputs_(outputs.begin(), outputs.end()) {
+ROWAN_FUNCTION NetOrder::NetOrder(std::span<Variable* const> outputs) : outputs_(outputs.begin(), outputs.end()) {
+    std::unique_lock<std::mutex> lock;
+    if (!outputs.empty()) lock = lock_names(outputs[0]->scope());
+    order_ = trace(outputs);
     name_variables(order_);
     find_uses();
 }
@@ -52,34 +55,57 @@ ROWAN_FUNCTION void NetOrder::append(Operator& op) {
     find_uses();
 }
 
+ROWAN_FUNCTION std::size_t NetOrder::number(Variable const& v) const {
+    return static_cast<std::size_t>(std::ranges::find(variables_, &v) - variables_.begin());
+}
+
 ROWAN_FUNCTION void NetOrder::run(Scope& scope, AnyExec exec) const {
     std::optional<MemoryPool::Guard> guard;
     if (current_pool() == nullptr) guard.emplace(*pool_);
-    for (Variable* const v : inputs_) {
-        if (value(scope, *v).empty())
-            throw GraphError(std::string("the variable \"")
-                                 .append(v->name())
-                                 .append("\" has no value: it is ")
-                                 .append(v->role() == Role::data        ? "fed by the caller"
-                                         : v->role() == Role::parameter ? "a parameter"
-                                                                        : "written by no operator"));
+    ScopeUse use;
+    Buffer<Value*> values;
+    values.reserve(variables_.size());
+    for (Variable* const v : variables_) {
+        Variable& there = variable(scope, *v);
+        if (values.size() >= inputs_) use.enter(there.scope());
+        values.push_back(&there.value());
     }
-    for (Operator const* op : order_) {
-        for (Variable* const v : op->outputs) value(scope, *v).clear();  // frees their memory for the new values
+    std::span<Value* const> const results = std::span(values).subspan(inputs_);
+    Buffer<Value> before(results.size());  // restored after an error
+    for (std::size_t i = 0; i < results.size(); ++i) std::swap(before[i], *results[i]);
+    try {
+        run(values, exec);
+    } catch (...) {
+        for (std::size_t i = 0; i < results.size(); ++i) *results[i] = std::move(before[i]);
+        throw;
+    }
+}
+
+ROWAN_FUNCTION void NetOrder::run(std::span<Value* const> values, AnyExec exec) const {
+    for (std::size_t i = 0; i < inputs_; ++i) {
+        Variable const& v = *variables_[i];
+        if (values[i]->empty())
+            throw GraphError(std::string("the variable \"")
+                                 .append(v.name())
+                                 .append("\" has no value: it is ")
+                                 .append(v.role() == Role::data        ? "fed by the caller"
+                                         : v.role() == Role::parameter ? "a parameter"
+                                                                       : "written by no operator"));
     }
     Buffer<Value*> in, out;
     for (std::size_t i = 0; i < order_.size(); ++i) {
         Operator const& op = *order_[i];
+        Uses const& uses = uses_[i];
         in.clear();
         out.clear();
-        for (Variable* const v : op.inputs) in.push_back(&value(scope, *v));
-        for (Variable* const v : op.outputs) out.push_back(&value(scope, *v));
-        if (op.kernel->in_place && may_take(i, *op.inputs[0])) {
+        for (std::size_t const v : uses.in) in.push_back(values[v]);
+        for (std::size_t const v : uses.out) out.push_back(values[v]);
+        if (uses.in_place) {
             *out[0] = std::move(*in[0]);
             in[0] = out[0];
         }
         run_named(op, [&] { run_on(exec, op, in, out); });
-        for (Variable* const v : last_uses_[i]) value(scope, *v).clear();
+        for (std::size_t const v : uses.last) values[v]->clear();
     }
 }
 
@@ -113,36 +139,45 @@ ROWAN_FUNCTION std::string NetOrder::dot() const {
     return text.str();
 }
 
-ROWAN_FUNCTION Value& NetOrder::value(Scope& scope, Variable& v) {
-    if (&v.scope() == &scope || v.name().empty()) return v.value();
+ROWAN_FUNCTION Variable& NetOrder::variable(Scope& scope, Variable& v) {
+    if (&v.scope() == &scope || v.name().empty()) return v;
     Variable* const there = scope.find(v.name());
-    return there == nullptr ? v.value() : there->value();
-}
-
-ROWAN_FUNCTION bool NetOrder::may_take(std::size_t i, Variable& v) const {
-    return std::ranges::find(last_uses_[i], &v) != last_uses_[i].end() &&
-           std::ranges::count(order_[i]->inputs, &v) == 1;
+    return there == nullptr ? v : *there;
 }
 
 ROWAN_FUNCTION void NetOrder::find_uses() {
-    inputs_.clear();
-    std::unordered_set<Variable const*> known;
+    variables_.clear();
+    std::unordered_map<Variable const*, std::size_t> numbers;
+    auto const add = [&](Variable* v) {
+        if (numbers.try_emplace(v, variables_.size()).second) variables_.push_back(v);
+    };
+    std::unordered_set<Variable const*> written;
     for (Operator const* op : order_) {
         for (Variable* const v : op->inputs) {
-            if (known.insert(v).second) inputs_.push_back(v);
+            if (!written.contains(v)) add(v);
         }
-        known.insert(op->outputs.begin(), op->outputs.end());
+        written.insert(op->outputs.begin(), op->outputs.end());
     }
-    std::unordered_map<Variable*, std::size_t> last;
+    inputs_ = variables_.size();
+    uses_.assign(order_.size(), {});
+    std::unordered_map<Variable const*, std::size_t> last;
     for (std::size_t i = 0; i < order_.size(); ++i) {
+        for (Variable* const v : order_[i]->outputs) add(v);
         for (auto const* list : {&order_[i]->inputs, &order_[i]->outputs}) {
-            for (Variable* const v : *list) last[v] = i;
+            for (Variable const* v : *list) {
+                (list == &order_[i]->inputs ? uses_[i].in : uses_[i].out).push_back(numbers.at(v));
+                last[v] = i;
+            }
         }
     }
-    last_uses_.assign(order_.size(), {});
     for (auto const& [v, i] : last) {
         if (v->role() == Role::temporary && !v->writers().empty() && std::ranges::find(outputs_, v) == outputs_.end())
-            last_uses_[i].push_back(v);
+            uses_[i].last.push_back(numbers.at(v));
+    }
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+        Uses& uses = uses_[i];
+        uses.in_place = order_[i]->kernel->in_place && std::ranges::find(uses.last, uses.in[0]) != uses.last.end() &&
+                        std::ranges::count(uses.in, uses.in[0]) == 1;
     }
 }
 

@@ -1,6 +1,7 @@
 // rowan/graph/scope.hpp: Scope, which owns named variables and operators and may be nested.
 #pragma once
 
+#include <rowan/core/allocator.hpp>
 #include <rowan/core/device.hpp>
 #include <rowan/core/error.hpp>
 #include <rowan/graph/any_ref.hpp>
@@ -8,12 +9,14 @@
 #include <rowan/graph/value.hpp>
 #include <rowan/op/var_spec.hpp>
 
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +31,9 @@ class Scope;
 
 namespace detail {
 class ScopeRollback;
-}
+class ScopeUse;
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
+}  // namespace detail
 
 /// The role of a variable: a result of an operator, an input fed by the caller, a trainable parameter, a state of an
 /// optimizer, a seed that training sets for every batch for a random operator, or the input of a step whose recurrent
@@ -182,6 +187,8 @@ public:
 
 private:
     friend class detail::ScopeRollback;
+    friend class detail::ScopeUse;
+    friend std::unique_lock<std::mutex> detail::lock_names(Scope const&);
 
     // Removes all variables and operators but the first ones.
     void truncate(std::size_t variables, std::size_t operators) noexcept;
@@ -191,6 +198,9 @@ private:
     std::vector<std::unique_ptr<Operator>> operators_;
     std::vector<std::unique_ptr<Scope>> scopes_;
     std::map<std::string, Variable*, std::less<>> by_name_;
+    std::mutex mutable naming_;
+    std::atomic<void const*> user_ = nullptr;  // identifies the thread of the ScopeUses
+    int uses_ = 0;
 };
 
 namespace detail {
@@ -203,6 +213,28 @@ struct WithdrawnScope {
         if (scope != nullptr) scope->forget_readers();
     }
 };
+
+/// Until its destruction, the thread that creates it uses the values of some scopes, alone.
+class ScopeUse {
+public:
+    ScopeUse() = default;
+    /// Enters a scope and all scopes that enclose it.
+    explicit ScopeUse(Scope& scope) {
+        for (Scope* s = &scope; s != nullptr; s = s->parent()) enter(*s);
+    }
+    ScopeUse(ScopeUse const&) = delete;
+    ScopeUse& operator=(ScopeUse const&) = delete;
+    ~ScopeUse();
+
+    /// errors   GraphError if another thread uses the scope
+    void enter(Scope& scope);
+
+private:
+    Buffer<Scope*> entered_;
+};
+
+/// Locks the names of a scope, of the scopes that enclose it, and of all scopes in these, until its destruction.
+std::unique_lock<std::mutex> lock_names(Scope const& scope);
 
 /// Removes on destruction what has been added to a scope since, unless `keep` was called.
 class ScopeRollback {

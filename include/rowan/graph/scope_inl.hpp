@@ -4,6 +4,7 @@
 #include <rowan/graph/scope.hpp>
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <algorithm>
 
 namespace rowan::inline v0 {
 
@@ -106,6 +107,34 @@ ROWAN_FUNCTION void Scope::set_name(Variable& v, std::string name, bool own) {
     v.name_ = std::move(name);
     v.own_name_ = own;
 }
+
+namespace detail {
+
+ROWAN_FUNCTION void ScopeUse::enter(Scope& scope) {
+    thread_local char me;  // its address identifies the thread
+    if (std::ranges::find(entered_, &scope) != entered_.end()) return;
+    entered_.reserve(entered_.size() + 1);
+    void const* user = nullptr;
+    if (!scope.user_.compare_exchange_strong(user, &me, std::memory_order_acquire) && user != &me)
+        throw GraphError(
+            "another thread runs or trains a net of this scope: use a Predictor, or a scope for each thread");
+    ++scope.uses_;
+    entered_.push_back(&scope);
+}
+
+ROWAN_FUNCTION ScopeUse::~ScopeUse() {
+    for (Scope* const s : entered_) {
+        if (--s->uses_ == 0) s->user_.store(nullptr, std::memory_order_release);
+    }
+}
+
+ROWAN_FUNCTION std::unique_lock<std::mutex> lock_names(Scope const& scope) {
+    Scope const* outermost = &scope;
+    while (outermost->parent() != nullptr) outermost = outermost->parent();
+    return std::unique_lock(outermost->naming_);
+}
+
+}  // namespace detail
 
 ROWAN_FUNCTION Scope& default_scope() {
     if (detail::current_scope() != nullptr) return *detail::current_scope();

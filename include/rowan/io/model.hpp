@@ -9,7 +9,9 @@
 #include <rowan/io/checkpoint_file.hpp>
 #include <rowan/io/from_program.hpp>
 #include <rowan/io/to_program.hpp>
+#include <rowan/layer/detail/check_fits.hpp>
 #include <rowan/layer/infer.hpp>
+#include <rowan/layer/loaded_model.hpp>
 #include <rowan/layer/parameters.hpp>
 #include <rowan/layer/var.hpp>
 
@@ -24,16 +26,6 @@
 #include <utility>
 
 namespace rowan::inline v0 {
-
-/// A net and its parameters, loaded from a file.
-///     auto const model = load_model("model.rowan");
-///     auto y = infer(model.predict, {{"x", batch}}, model.parameters);
-template <class T = float, class Device = Cpu>
-struct LoadedModel {
-    std::unique_ptr<Scope> scope;   ///< owns the variables
-    layer::Var<T, Device> predict;  ///< the output of the net
-    Parameters parameters;          ///< by the names of the variables
-};
 
 /// How to read a file.
 struct LoadOptions {

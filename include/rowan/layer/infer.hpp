@@ -1,14 +1,13 @@
 // rowan/layer/infer.hpp: infer, the value of a layer for a batch.
 #pragma once
 
-#include <rowan/graph/net.hpp>
-#include <rowan/layer/detail/trainer.hpp>
+#include <rowan/core/error.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/parameters.hpp>
+#include <rowan/layer/predictor.hpp>
 #include <rowan/layer/var.hpp>
 
-#include <utility>
-#include <vector>
+#include <string>
 
 namespace rowan::inline v0 {
 
@@ -16,7 +15,7 @@ namespace rowan::inline v0 {
 ///     auto y = infer(predict, {{"x", batch}}, parameters);
 /// A batch may contain data that only other layers need, such as the labels of a cost. Dropout returns its input. On a
 /// device, the call blocks until the result is ready, and parameters in host memory are copied to the device in every
-/// call.
+/// call. Threads may call it for the same net at the same time; a Predictor does not trace the net in every call.
 /// shapes   that of predict, with the dims of the batch
 /// errors   GraphError if no operator writes predict, the batch or the parameters lack a variable, or the batch
 ///          contains a name that no layer::data declared; TypeError or ShapeError if the element type, rank, a dim or
@@ -26,23 +25,15 @@ namespace rowan::inline v0 {
 template <class T, class Device>
 LoDTensor<T, Device> infer(layer::Var<T, Device> const& predict, Feeds const& feeds, Parameters const& parameters,
                            Device exec = {}) {
-    auto const net = Net<Device>::trace_and_build(*predict);
-    if (predict->writers().empty()) throw GraphError(predict->name() + " is written by no operator");
-    std::vector<Variable*> inputs;  // without variables that the program sets itself
-    for (Variable* const v : net.inputs()) {
-        if (v->role() == Role::parameter) detail::check_fits(*v, parameters.find(v->name()));
-        if (v->role() == Role::parameter || v->role() == Role::data) inputs.push_back(v);
+    Predictor<T, Device> const predictor(predict, parameters, {}, exec);
+    for (auto const& feed : feeds) {
+        Variable const* const declared = predict->scope().find(feed.first);
+        if (declared == nullptr || declared->role() != Role::data)
+            throw GraphError(std::string("the batch has a value for \"")
+                                 .append(feed.first)
+                                 .append("\", but there is no data variable of that name"));
     }
-    detail::KeptValues const kept(inputs);  // the values of a training in progress are restored
-    detail::feed(inputs, feeds, predict->scope(), exec);
-    for (Variable* const v : inputs) {
-        if (v->role() != Role::parameter) continue;
-        v->value() = parameters.find(v->name()).share();
-        if (v->bring != nullptr) v->bring(v->value(), exec, false);
-    }
-    detail::in_order(exec, [&] { net.run(predict->scope(), exec); });
-    synchronize(exec);
-    return std::move(predict->value().template get<LoDTensor<T, Device>>());
+    return predictor(feeds, exec);
 }
 
 ROWAN_TEMPLATE(LoDTensor<float> infer(layer::Var<float> const&, Feeds const&, Parameters const&, Cpu))

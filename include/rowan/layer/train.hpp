@@ -68,6 +68,7 @@ using TrainOptions = TrainOptionsOn<Cpu>;
 template <class T, class Device, class Reader>
 Parameters train(layer::Var<T, Device> const& cost, Reader&& reader,
                  TrainOptionsOn<std::type_identity_t<Device>> const& options = {}) {
+    detail::ScopeUse const use(cost->scope());
     detail::Trainer<T, Device> trainer(*cost, options.optimizer.value_or(layer::Sgd{}), options.optimizers,
                                        options.clip, options.schedule);
     trainer.begin(options.seed, options.resume, options.exec);

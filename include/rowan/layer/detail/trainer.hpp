@@ -6,9 +6,9 @@
 #include <rowan/detail/random.hpp>
 #include <rowan/graph/backward.hpp>
 #include <rowan/graph/detail/device_values.hpp>
-#include <rowan/graph/detail/kind_text.hpp>
 #include <rowan/graph/detail/trace.hpp>
 #include <rowan/graph/net.hpp>
+#include <rowan/layer/detail/check_fits.hpp>
 #include <rowan/layer/feeds.hpp>
 #include <rowan/layer/gradient_clip.hpp>
 #include <rowan/layer/optimizer.hpp>
@@ -22,40 +22,11 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace rowan::inline v0::detail {
-
-/// Checks that a value matches the declaration of its variable.
-/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
-///          differ
-inline void check_fits(Variable const& v, Value const& value) {
-    VarSpec const& spec = v.spec();
-    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
-    std::string const kind = kind_text(spec);
-    auto const elements = [&] {
-        try {
-            return value.share().elements();
-        } catch (TypeError const& e) {
-            throw TypeError(v.name(), e.actual(), kind);
-        }
-    }();
-    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind);
-    auto const& dims = elements.dims;
-    bool fits = dims.size() == spec.dims.size();
-    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
-    if (!fits) {
-        std::ostringstream expected;
-        expected << spec.dims;
-        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
-    }
-    if (value.lod().levels() != spec.lod_level)
-        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
-                         std::to_string(spec.lod_level));
-}
 
 /// Sets the data variables of a net to the values of a batch. The batch may contain variables that only another net of
 /// the scope reads, such as labels for the cost; a name that is not declared is an error. Values that are not on the
@@ -229,6 +200,7 @@ void Trainer<T, Device>::begin(std::uint64_t seed, Parameters const* resume, Dev
 
 template <class T, class Device>
 double Trainer<T, Device>::step(Feeds const& feeds, Device exec) {
+    ScopeUse const use(cost_.scope());
     MemoryPool::Guard const guard(pool_);
     auto const first = std::exchange(first_factor_, std::nullopt);
     prepare(first ? *first : factor());

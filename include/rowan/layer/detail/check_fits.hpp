@@ -1,0 +1,15 @@
+// rowan/layer/detail/check_fits.hpp: check_fits, whether a value may be fed to a variable.
+#pragma once
+
+#include <rowan/graph/scope.hpp>
+
+namespace rowan::inline v0::detail {
+
+/// Checks that a value matches the declaration of its variable.
+/// errors   TypeError if kind or element type differ; ShapeError if the rank, a known dim or the number of levels
+///          differ
+void check_fits(Variable const& v, Value const& value);
+
+}  // namespace rowan::inline v0::detail
+
+#include <rowan/layer/detail/check_fits_inl.hpp>

@@ -1,0 +1,42 @@
+// rowan/layer/detail/check_fits_inl.hpp: definitions of rowan/layer/detail/check_fits.hpp.
+#pragma once
+
+#include <rowan/layer/detail/check_fits.hpp>
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <rowan/core/error.hpp>
+#include <rowan/graph/detail/kind_text.hpp>
+
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+namespace rowan::inline v0::detail {
+
+ROWAN_FUNCTION void check_fits(Variable const& v, Value const& value) {
+    VarSpec const& spec = v.spec();
+    if (spec.type != VarType::LOD_TENSOR) throw TypeError(v.name(), value.kind(), "a value that is no tensor");
+    auto const elements = [&] {
+        try {
+            return value.share().elements();
+        } catch (TypeError const& e) {
+            throw TypeError(v.name(), e.actual(), kind_text(spec));
+        }
+    }();
+    if (elements.dtype != spec.dtype) throw TypeError(v.name(), value.kind(), kind_text(spec));
+    auto const& dims = elements.dims;
+    bool fits = dims.size() == spec.dims.size();
+    for (std::size_t i = 0; fits && i < dims.size(); ++i) fits = spec.dims[i] == UNK || spec.dims[i] == dims[i];
+    if (!fits) {
+        std::ostringstream expected;
+        expected << spec.dims;
+        throw ShapeError(v.name() + ".shape()", shape_text(dims), expected.str());
+    }
+    if (value.lod().levels() != spec.lod_level)
+        throw ShapeError(v.name() + ".lod().levels()", std::to_string(value.lod().levels()),
+                         std::to_string(spec.lod_level));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
