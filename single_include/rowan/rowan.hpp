@@ -122,6 +122,7 @@ namespace rowan {
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <new>
 
@@ -141,7 +142,11 @@ inline constexpr std::size_t block_alignment = 64;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 inline constexpr std::size_t huge_from = 2 * huge_page;
 
-/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages.
+/// Blocks of this many bytes or more, outside of pools, are kept by the process: from here on malloc may map fresh pages.
+inline constexpr std::size_t kept_from = std::size_t{1} << 20;
+
+/// Allocates a block of `bytes` bytes from the system; from huge_from bytes on it fills whole huge pages. If the system
+/// has no memory, the memory that the process keeps is released first.
 /// errors   std::bad_alloc
 BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool);
 
@@ -154,12 +159,17 @@ public:
     FreeBlocks& operator=(FreeBlocks const&) = delete;
 
     /// Returns a block of at least `bytes` bytes. Only free blocks of the same size class are reused, so that repeated
-    /// requests of the same sizes, in any order, reuse the blocks of the first time.
+    /// requests of the same sizes, in any order, reuse the blocks of the first time. A block that could not be kept is
+    /// the system's.
     /// errors   std::bad_alloc
     BlockHeader* take(std::size_t bytes);
 
-    /// Takes a block from `take` back. Returns it to the system if the pool is closed or full.
+    /// Takes a block from `take` back. If there is no room for it, blocks of the size classes that were not used for the
+    /// longest time are returned to the system; if the pool is closed or too small, the block is.
     void put(BlockHeader* block) noexcept;
+
+    /// Sets the maximum number of bytes to keep, and returns blocks beyond it to the system.
+    void limit(std::size_t most) noexcept;
 
     /// Returns the free blocks to the system.
     void clear() noexcept;
@@ -167,6 +177,9 @@ public:
 
     /// Called when the pool is destroyed. Blocks in use are then returned to the system, and the last one deletes this.
     void close() noexcept;
+
+    /// Locked while the process forks, so that the child finds the lists complete.
+    std::mutex& mutex() noexcept { return mutex_; }
 
 private:
     // Size classes, `steps` per power of two: 64, 80, 96, 112, 128, 160 ...
@@ -178,12 +191,15 @@ private:
     }
     static constexpr std::size_t at_least(std::size_t bytes) { return bytes <= smallest ? 0 : at_most(bytes - 1) + 1; }
 
-    void clear_locked() noexcept;
+    // Returns free blocks to the system until at most `most` bytes are kept.
+    void shrink(std::size_t most) noexcept;
 
     void leave(std::unique_lock<std::mutex>& lock) noexcept;
 
     std::mutex mutable mutex_;
     std::array<BlockHeader*, (64 - 6) * steps> free_{};
+    std::array<std::uint64_t, (64 - 6) * steps> used_{};  // the time of the last use, counted in calls
+    std::uint64_t calls_ = 0;
     std::size_t most_, kept_ = 0;
     std::size_t users_ = 1;  // the pool and each block in use
     bool closed_ = false;
@@ -193,6 +209,16 @@ private:
 inline FreeBlocks*& current_pool() noexcept {
     thread_local FreeBlocks* pool = nullptr;
     return pool;
+}
+
+/// The free blocks of the process. They are never destroyed: tensors with static storage duration may use them last.
+/// errors   std::bad_alloc in the first call
+FreeBlocks& process_blocks();
+
+/// The free blocks for a new block of this many bytes; nullptr: the system.
+inline FreeBlocks* blocks_for(std::size_t bytes) {
+    FreeBlocks* const pool = current_pool();
+    return pool == nullptr && bytes >= kept_from ? &process_blocks() : pool;
 }
 
 inline BlockHeader* header_of(void* block) noexcept {
@@ -206,19 +232,74 @@ inline BlockHeader* header_of(void* block) noexcept {
 #if ROWAN_DEFINES_FUNCTIONS
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <pthread.h>
+#include <unistd.h>
 
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__  // g++
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace rowan::inline v0::detail {
+
+/// Tells the address sanitizer that the first `bytes` bytes of a block are in use, and no others.
+inline void mark_used([[maybe_unused]] BlockHeader* block, [[maybe_unused]] std::size_t bytes) noexcept {
+#ifdef ASAN_POISON_MEMORY_REGION
+    ASAN_POISON_MEMORY_REGION(block + 1, block->bytes);
+    ASAN_UNPOISON_MEMORY_REGION(block + 1, bytes);
+#endif
+}
+
+inline void* system_memory(std::size_t bytes) {
+    try {
+        return ::operator new(bytes);
+    } catch (std::bad_alloc const&) {
+        if (process_blocks().kept() == 0) throw;
+    }
+    process_blocks().clear();
+    return ::operator new(bytes);
+}
+
+/// The bytes of memory that the process may use: those of the machine, or of its control group.
+inline std::size_t memory_size() {
+    auto const pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+    auto const machine = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen("/sys/fs/cgroup/memory.max", "r"),
+                                                               &std::fclose);
+    std::size_t group = 0;  // the file may contain "max"
+    return file != nullptr && std::fscanf(file.get(), "%zu", &group) == 1 ? std::min(machine, group) : machine;
+}
+
+ROWAN_FUNCTION FreeBlocks& process_blocks() {
+    static FreeBlocks& blocks = *[] {
+        char const* const most = std::getenv("ROWAN_KEPT_MEMORY");
+        auto* const made = new FreeBlocks(most == nullptr ? memory_size() / 8 : std::strtoull(most, nullptr, 10));
+        ::pthread_atfork([] { process_blocks().mutex().lock(); }, [] { process_blocks().mutex().unlock(); },
+                         [] { process_blocks().mutex().unlock(); });
+        return made;
+    }();
+    return blocks;
+}
 
 ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, FreeBlocks* pool) {
     bool const huge = bytes >= huge_from;
     std::size_t const step = huge ? std::max(huge_page, alignment) : alignment;
     std::size_t const whole = huge ? (bytes + huge_page - 1) / huge_page * huge_page : bytes;
     // Not the aligned operator new: with glibc it maps fresh pages, which the kernel must clear, for each such block.
-    char* const memory = static_cast<char*>(::operator new(whole + step + sizeof(BlockHeader)));
+    char* const memory = static_cast<char*>(system_memory(whole + step + sizeof(BlockHeader)));
     char* const first = memory + sizeof(BlockHeader);
     char* const block = first + (step - reinterpret_cast<std::uintptr_t>(first) % step) % step;
 #ifdef MADV_HUGEPAGE
@@ -229,27 +310,36 @@ ROWAN_FUNCTION BlockHeader* new_block(std::size_t bytes, std::size_t alignment, 
 
 ROWAN_FUNCTION BlockHeader* FreeBlocks::take(std::size_t bytes) {
     std::size_t const c = at_least(bytes);
+    BlockHeader* block = nullptr;
+    bool may_be_kept = true;
     {
         std::scoped_lock const lock(mutex_);
-        if (BlockHeader* const block = free_[c]; block != nullptr) {
-            free_[c] = block->next;
+        used_[c] = ++calls_;
+        may_be_kept = size_of(c) <= most_;
+        if (free_[c] != nullptr) {
+            block = std::exchange(free_[c], free_[c]->next);
             kept_ -= block->bytes;
             ++users_;
-            return block;
         }
     }
-    BlockHeader* const block = new_block(size_of(c), block_alignment, this);
-    std::scoped_lock const lock(mutex_);
-    ++users_;
+    if (!may_be_kept) return new_block(bytes, block_alignment, nullptr);
+    if (block == nullptr) {
+        block = new_block(size_of(c), block_alignment, this);
+        std::scoped_lock const lock(mutex_);
+        ++users_;
+    }
+    mark_used(block, bytes);
     return block;
 }
 
 ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     std::unique_lock lock(mutex_);
-    if (!closed_ && block->bytes <= most_ - kept_) {
-        BlockHeader*& top = free_[at_most(block->bytes)];
-        block->next = top;
-        top = block;
+    if (!closed_ && block->bytes <= most_) {
+        mark_used(block, 0);
+        shrink(most_ - block->bytes);
+        std::size_t const c = at_most(block->bytes);
+        used_[c] = ++calls_;
+        block->next = std::exchange(free_[c], block);
         kept_ += block->bytes;
         block = nullptr;
     }
@@ -257,9 +347,15 @@ ROWAN_FUNCTION void FreeBlocks::put(BlockHeader* block) noexcept {
     if (block != nullptr) ::operator delete(block->memory);
 }
 
+ROWAN_FUNCTION void FreeBlocks::limit(std::size_t most) noexcept {
+    std::scoped_lock const lock(mutex_);
+    most_ = most;
+    shrink(most);
+}
+
 ROWAN_FUNCTION void FreeBlocks::clear() noexcept {
     std::scoped_lock const lock(mutex_);
-    clear_locked();
+    shrink(0);
 }
 
 ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
@@ -269,20 +365,21 @@ ROWAN_FUNCTION std::size_t FreeBlocks::kept() const noexcept {
 
 ROWAN_FUNCTION void FreeBlocks::close() noexcept {
     std::unique_lock lock(mutex_);
-    clear_locked();
+    shrink(0);
     closed_ = true;
     leave(lock);
 }
 
-ROWAN_FUNCTION void FreeBlocks::clear_locked() noexcept {
-    for (BlockHeader*& top : free_) {
-        while (top != nullptr) {
-            void* const memory = top->memory;
-            top = top->next;
-            ::operator delete(memory);
+ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
+    while (kept_ > most) {
+        std::size_t oldest = free_.size();
+        for (std::size_t c = 0; c < free_.size(); ++c) {
+            if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
         }
+        BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
+        kept_ -= block->bytes;
+        ::operator delete(block->memory);
     }
-    kept_ = 0;
 }
 
 ROWAN_FUNCTION void FreeBlocks::leave(std::unique_lock<std::mutex>& lock) noexcept {
@@ -305,7 +402,8 @@ namespace rowan::inline v0 {
 
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
+/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
@@ -324,13 +422,13 @@ struct Allocator {
 
     /// Allocates memory for `n` elements.
     /// errors   std::bad_alloc
-    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
         if constexpr (alignment == detail::block_alignment) {
-            if (auto* const pool = detail::current_pool(); pool != nullptr)
-                return reinterpret_cast<T*>(pool->take(bytes) + 1);
+            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
+                return reinterpret_cast<T*>(free->take(bytes) + 1);
         }
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
@@ -374,8 +472,6 @@ ROWAN_HD constexpr To bit_cast(From const& x) noexcept {
 }  // namespace rowan::inline v0::detail
 
 // rowan/core/bfloat16.hpp: bfloat16, the upper half of a float.
-
-#include <cstdint>
 
 namespace rowan::inline v0 {
 
@@ -1858,12 +1954,40 @@ inline void check_ids(Cpu exec, char const* field, Ids<> const& ids, std::int64_
 
 }  // namespace rowan::inline v0
 
+// rowan/core/kept_memory.hpp: the freed memory that the process keeps for new tensors.
+
+namespace rowan::inline v0 {
+
+/// The process keeps freed blocks of 1 MiB or more for new tensors of about the same size, so that a large result does
+/// not cost a page fault for each page. At most an eighth of the machine's memory (of its control group's, if that is
+/// less) is kept. The environment variable ROWAN_KEPT_MEMORY sets another limit in bytes; 0 keeps nothing. Blocks of
+/// sizes that were not used for the longest time go back to the system first; all do if the system has no memory left.
+/// Threads that use a MemoryPool keep their blocks there instead.
+///
+/// Returns the number of bytes of free memory that the process keeps.
+/// errors   none
+/// cost     O(1)
+inline std::size_t kept_memory() { return detail::process_blocks().kept(); }
+
+/// Sets the maximum number of bytes to keep, and returns memory beyond it to the system.
+/// errors   none
+/// cost     O(blocks that are returned)
+inline void limit_kept_memory(std::size_t most) { detail::process_blocks().limit(most); }
+
+/// Returns all free memory that the process keeps to the system.
+/// errors   none
+/// cost     O(blocks)
+inline void release_memory() { detail::process_blocks().clear(); }
+
+}  // namespace rowan::inline v0
+
 // rowan/core/memory_pool.hpp: MemoryPool, a cache of freed tensor memory.
 
 namespace rowan::inline v0 {
 
-/// Keeps the memory of destroyed tensors and reuses it for new ones. This avoids system calls and the kernel's clearing
-/// of fresh pages, half of the cost of a large new result. A thread uses the pool while it holds a Guard:
+/// Keeps the memory of destroyed tensors of any size and reuses it for new ones, without a limit unless one is given.
+/// (Without a pool, the process keeps large blocks only: kept_memory.hpp.) A thread uses the pool while it holds a
+/// Guard:
 ///
 ///     rowan::MemoryPool pool;
 ///     rowan::MemoryPool::Guard const guard(pool);
@@ -1876,7 +2000,8 @@ namespace rowan::inline v0 {
 ///          pages; batches of many sizes leave free blocks of many sizes, which `most` limits
 class MemoryPool {
 public:
-    /// `most` is the maximum number of bytes of free memory to keep; blocks beyond it are returned to the system.
+    /// `most` is the maximum number of bytes of free memory to keep. Beyond it, blocks of the sizes that were not used
+    /// for the longest time are returned to the system.
     explicit MemoryPool(std::size_t most = std::numeric_limits<std::size_t>::max())
         : free_(new detail::FreeBlocks(most)) {}
     MemoryPool(MemoryPool const&) = delete;  ///< not copyable

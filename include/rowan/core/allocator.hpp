@@ -13,7 +13,8 @@ namespace rowan::inline v0 {
 
 /// A standard allocator. Blocks are aligned to at least 64 bytes and not initialised. A block of 4 MiB or more fills
 /// whole 2 MiB pages and requests huge pages from the system, which avoids page walks when rows are read at random.
-/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it.
+/// Blocks come from the thread's MemoryPool, if it has one and alignof(T) is at most 64, and are returned to it. Without
+/// a pool, blocks of 1 MiB or more come from the memory that the process keeps (kept_memory.hpp).
 /// errors   std::bad_alloc
 template <class T>
 struct Allocator {
@@ -32,13 +33,13 @@ struct Allocator {
 
     /// Allocates memory for `n` elements.
     /// errors   std::bad_alloc
-    /// cost     O(1) if the pool has a free block of this size, else one allocation from the system
+    /// cost     O(1) if the pool or the process has a free block of this size, else one allocation from the system
     [[nodiscard]] T* allocate(std::size_t n) {
         if (n > (std::numeric_limits<std::size_t>::max() / 4) / sizeof(T)) throw std::bad_array_new_length();
         std::size_t const bytes = n * sizeof(T);
         if constexpr (alignment == detail::block_alignment) {
-            if (auto* const pool = detail::current_pool(); pool != nullptr)
-                return reinterpret_cast<T*>(pool->take(bytes) + 1);
+            if (auto* const free = detail::blocks_for(bytes); free != nullptr)
+                return reinterpret_cast<T*>(free->take(bytes) + 1);
         }
         return reinterpret_cast<T*>(detail::new_block(bytes, alignment, nullptr) + 1);
     }
