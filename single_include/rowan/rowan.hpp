@@ -1376,6 +1376,12 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+inline constexpr std::array<std::size_t, 1> no_elements{0};  // the shape [0]
+
+}  // namespace detail
+
 /// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
 /// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
@@ -1396,7 +1402,7 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
-    Tensor() { resize(shape_type{0}); }  ///< shape [0]
+    Tensor() noexcept { set_shape(detail::no_elements); }  ///< shape [0]
 
     /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
     /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
@@ -1427,7 +1433,10 @@ public:
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
     Tensor(Tensor const&) = default;
-    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor(Tensor&& other) noexcept : data_(std::move(other.data_)) {
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
+    }
     Tensor& operator=(Tensor const& other) {
         if (this->shape() == other.shape()) {
             data_ = other.data_;
@@ -1438,8 +1447,10 @@ public:
         return *this;
     }
     Tensor& operator=(Tensor&& other) noexcept {
-        Tensor moved(std::move(other));
-        swap(moved);
+        if (this == &other) return *this;
+        data_ = std::move(other.data_);
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
         return *this;
     }
     ~Tensor() = default;
@@ -1538,6 +1549,10 @@ private:
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
 
+    // Sets the shape, of at most max_rank dims, and the strides: they are stored inline.
+    template <class Shape>
+    void set_shape(Shape const& shape) noexcept;
+
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 
     Tensor& write(Tensor const& result);
@@ -1603,15 +1618,20 @@ template <class T>
 template <class Shape>
 void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
     detail::check_tensor_rank(shape.size());
-    shape_type dims(shape.begin(), shape.end());
-    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
-    typename container::strides_type strides(dims.size());
-    typename container::backstrides_type backstrides(dims.size());
-    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-    data_.resize(size);  // the last operation that may throw
-    std::swap(container::shape_impl(), dims);
-    std::swap(container::strides_impl(), strides);
-    std::swap(container::backstrides_impl(), backstrides);
+    data_.resize(detail::checked_size("tensor", shape, sizeof(T)));  // the last operation that may throw
+    set_shape(shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
+    auto& dims = container::shape_impl();
+    dims.resize(shape.size());
+    std::copy(shape.begin(), shape.end(), dims.begin());
+    container::strides_impl().resize(shape.size());
+    container::backstrides_impl().resize(shape.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, container::strides_impl(),
+                                                    container::backstrides_impl());
 }
 
 template <class T>
@@ -1631,9 +1651,9 @@ auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
 
 template <class T>
 void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
-    std::swap(container::shape_impl(), other.container::shape_impl());
-    std::swap(container::strides_impl(), other.container::strides_impl());
-    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    shape_type const dims = this->shape();
+    set_shape(other.shape());
+    other.set_shape(dims);
     std::swap(data_, other.data_);
 }
 
@@ -1641,7 +1661,7 @@ template <class T>
 auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
     Tensor t;
     t.data_ = data_.alias(begin, size);
-    t.container::resize(shape, true);
+    t.set_shape(shape);
     return t;
 }
 
@@ -16006,14 +16026,15 @@ void multiply_serial(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, F
 
 namespace rowan::inline v0::detail {
 
-/// The operands of a tile: rows of a, and a panel of b that stores `width` elements of each of its k rows contiguously.
+/// The operands of a tile: rows of a, and a panel of b with `width` contiguous elements of each of its k rows.
 template <class S>
 struct TileFactors {
     std::size_t k;
     S const* a;
     std::size_t next_row, next_column;  // strides of a
     S const* panel;
-    bool add;  // accumulate into out
+    std::size_t next_panel_row;  // stride of the panel
+    bool add;                    // accumulate into out
 };
 
 // Each element of the product is ((c + a0·b0) + a1·b1) + …, where each step is a fused multiply-add and rounds once.
@@ -16036,7 +16057,7 @@ struct TileFactors {
                 sum[i][1] = f.add ? LOAD(out + i * next_out + LANES) : BROADCAST(S{0});                  \
             }                                                                                            \
             S const* b = f.panel;                                                                        \
-            for (std::size_t l = 0; l < f.k; ++l, b += width) {                                          \
+            for (std::size_t l = 0; l < f.k; ++l, b += f.next_panel_row) {                               \
                 VECTOR const b0 = LOAD(b), b1 = LOAD(b + LANES);                                         \
                 ROWAN_UNROLL                                                                             \
                 for (std::size_t i = 0; i < rows; ++i) {                                                 \
@@ -16086,7 +16107,8 @@ struct PlainTile {
         for (std::size_t l = 0; l < f.k; ++l) {
             for (std::size_t i = 0; i < rows; ++i) {
                 S const x = f.a[i * f.next_row + l * f.next_column];
-                for (std::size_t j = 0; j < width; ++j) sum[i][j] = fused(x, f.panel[l * width + j], sum[i][j]);
+                for (std::size_t j = 0; j < width; ++j)
+                    sum[i][j] = fused(x, f.panel[l * f.next_panel_row + j], sum[i][j]);
             }
         }
         for (std::size_t i = 0; i < rows; ++i) std::copy_n(sum[i], width, out + i * next_out);
@@ -16156,13 +16178,16 @@ void multiply_tiles(std::size_t m, std::size_t n, std::size_t k, Factor<S> a, Fa
             std::size_t const columns = std::min(width, n - j);
             for (std::size_t l = 0; l < k; l += depth) {
                 std::size_t const steps = std::min(depth, k - l);
-                fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
+                // A copy of b in cache order pays off only if several tiles read it.
+                bool const in_place = bottom - top <= most && columns == width && b.next_column() == 1;
+                if (!in_place) fill_panel<width>(b.at(l, j), b.next_row(), b.next_column(), steps, columns, panel);
                 auto const tile = [&]<std::size_t rows>(std::size_t i) {
                     TileFactors<S> const factors{.k = steps,
                                                  .a = a.at(i, l),
                                                  .next_row = a.next_row(),
                                                  .next_column = a.next_column(),
-                                                 .panel = panel,
+                                                 .panel = in_place ? b.at(l, j) : panel,
+                                                 .next_panel_row = in_place ? b.next_row() : width,
                                                  .add = add || l > 0};
                     S* const to = out + i * next_out + j;
                     if (columns == width) return Tile::template run<rows>(factors, to, next_out);

@@ -9,6 +9,7 @@
 #include <rowan/core/dtype.hpp>
 #include <rowan/core/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -39,6 +40,12 @@ struct xiterable_inner_types<rowan::Tensor<T, rowan::Cpu>> : xcontainer_iterable
 
 namespace rowan::inline v0 {
 
+namespace detail {
+
+inline constexpr std::array<std::size_t, 1> no_elements{0};  // the shape [0]
+
+}  // namespace detail
+
 /// A row-major array of `T`, of rank 0 to max_rank. It can be used in xtensor expressions: `t = xt::exp(t) + 1`.
 ///
 /// Copies are deep. `share()`, `slice()` and `reshaped()` return aliases, which share the elements and keep them alive.
@@ -59,7 +66,7 @@ public:
     using shape_type = typename container::shape_type;
     static constexpr std::size_t max_rank = detail::max_tensor_rank;  ///< the highest rank: 8
 
-    Tensor() { resize(shape_type{0}); }  ///< shape [0]
+    Tensor() noexcept { set_shape(detail::no_elements); }  ///< shape [0]
 
     /// A tensor from nested braced lists: `{1, 2}` has rank 1, `{{1, 2}, {3, 4}}` and `{{1}, {2}}` have rank 2.
     /// errors   ShapeError if lists of the same depth differ in length or the depth exceeds max_rank; ValueError if T
@@ -90,7 +97,10 @@ public:
     static Tensor zeros(Cpu const&, shape_type const& shape) { return zeros(shape); }
 
     Tensor(Tensor const&) = default;
-    Tensor(Tensor&& other) noexcept : Tensor() { swap(other); }
+    Tensor(Tensor&& other) noexcept : data_(std::move(other.data_)) {
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
+    }
     Tensor& operator=(Tensor const& other) {
         if (this->shape() == other.shape()) {
             data_ = other.data_;
@@ -101,8 +111,10 @@ public:
         return *this;
     }
     Tensor& operator=(Tensor&& other) noexcept {
-        Tensor moved(std::move(other));
-        swap(moved);
+        if (this == &other) return *this;
+        data_ = std::move(other.data_);
+        set_shape(other.shape());
+        other.set_shape(detail::no_elements);
         return *this;
     }
     ~Tensor() = default;
@@ -200,6 +212,10 @@ private:
     friend class xt::xcontainer<Tensor>;
     detail::Storage<T>& storage_impl() noexcept { return data_; }
     detail::Storage<T> const& storage_impl() const noexcept { return data_; }
+
+    // Sets the shape, of at most max_rank dims, and the strides: they are stored inline.
+    template <class Shape>
+    void set_shape(Shape const& shape) noexcept;
 
     Tensor alias(std::size_t begin, std::size_t size, shape_type const& shape) const;
 

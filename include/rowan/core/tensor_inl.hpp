@@ -62,15 +62,20 @@ template <class T>
 template <class Shape>
 void Tensor<T, Cpu>::resize(Shape const& shape, bool) {
     detail::check_tensor_rank(shape.size());
-    shape_type dims(shape.begin(), shape.end());
-    std::size_t const size = detail::checked_size("tensor", dims, sizeof(T));
-    typename container::strides_type strides(dims.size());
-    typename container::backstrides_type backstrides(dims.size());
-    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, strides, backstrides);
-    data_.resize(size);  // the last operation that may throw
-    std::swap(container::shape_impl(), dims);
-    std::swap(container::strides_impl(), strides);
-    std::swap(container::backstrides_impl(), backstrides);
+    data_.resize(detail::checked_size("tensor", shape, sizeof(T)));  // the last operation that may throw
+    set_shape(shape);
+}
+
+template <class T>
+template <class Shape>
+void Tensor<T, Cpu>::set_shape(Shape const& shape) noexcept {
+    auto& dims = container::shape_impl();
+    dims.resize(shape.size());
+    std::copy(shape.begin(), shape.end(), dims.begin());
+    container::strides_impl().resize(shape.size());
+    container::backstrides_impl().resize(shape.size());
+    xt::compute_strides<xt::layout_type::row_major>(dims, xt::layout_type::row_major, container::strides_impl(),
+                                                    container::backstrides_impl());
 }
 
 template <class T>
@@ -90,9 +95,9 @@ auto Tensor<T, Cpu>::reshape(Shape const& shape) -> Tensor& {
 
 template <class T>
 void Tensor<T, Cpu>::swap(Tensor& other) noexcept {
-    std::swap(container::shape_impl(), other.container::shape_impl());
-    std::swap(container::strides_impl(), other.container::strides_impl());
-    std::swap(container::backstrides_impl(), other.container::backstrides_impl());
+    shape_type const dims = this->shape();
+    set_shape(other.shape());
+    other.set_shape(dims);
     std::swap(data_, other.data_);
 }
 
@@ -100,7 +105,7 @@ template <class T>
 auto Tensor<T, Cpu>::alias(std::size_t begin, std::size_t size, shape_type const& shape) const -> Tensor {
     Tensor t;
     t.data_ = data_.alias(begin, size);
-    t.container::resize(shape, true);
+    t.set_shape(shape);
     return t;
 }
 
