@@ -376,9 +376,11 @@ ROWAN_FUNCTION void FreeBlocks::shrink(std::size_t most) noexcept {
         for (std::size_t c = 0; c < free_.size(); ++c) {
             if (free_[c] != nullptr && (oldest == free_.size() || used_[c] < used_[oldest])) oldest = c;
         }
-        BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
-        kept_ -= block->bytes;
-        ::operator delete(block->memory);
+        while (kept_ > most && free_[oldest] != nullptr) {
+            BlockHeader* const block = std::exchange(free_[oldest], free_[oldest]->next);
+            kept_ -= block->bytes;
+            ::operator delete(block->memory);
+        }
     }
 }
 
