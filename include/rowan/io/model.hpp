@@ -55,6 +55,7 @@ struct first_of<dtypes<T, More...>> {
 std::map<std::string, Variable*> parameters_of(Variable& predict);
 
 /// A checkpoint entry that aliases a value, or a copy of it on the host.
+/// errors   TypeError if the value is not a tensor
 CheckpointEntry entry_of(std::string name, Value const& value);
 
 /// Loads a variable whose element type is one of `T...`, to the device.
@@ -90,11 +91,12 @@ void expect_whole(CheckpointFile const& file);
 /// creates its layers; any other process can load the net from the file.
 /// shapes   any
 /// errors   GraphError if there is no value for a parameter, or the net has an operator that is not in Ops (use
-///          `save_model<forward_ops::with<my_op>>`); IoError if the file cannot be written: an existing file is then
-///          unchanged
+///          `save_model<forward_ops::with<my_op>>`); TypeError if a value is not a tensor; IoError if the file cannot
+///          be written: an existing file is then unchanged
 /// cost     one write of the parameters
 template <class Ops = forward_ops, class T, class Device>
 void save_model(layer::Var<T, Device> const& predict, Parameters const& parameters, std::string const& path) {
+    detail::name_variables(detail::trace(std::array{&*predict}));
     Checkpoint model;
     model.program = to_program<Ops>(*predict);
     for (auto const& [name, v] : detail::parameters_of(*predict))
@@ -189,7 +191,7 @@ LoadedModel<typename detail::first_of<Dtypes>::type, Device> load_model(std::str
 }
 
 /// Writes all trained values, including optimizer states and the number of steps, so that training can be resumed.
-/// errors   IoError if the file cannot be written: an existing file is then unchanged
+/// errors   TypeError if a value is not a tensor; IoError if the file cannot be written: an existing file is then unchanged
 /// cost     one write of all values
 void save_parameters(Parameters const& parameters, std::string const& path);
 

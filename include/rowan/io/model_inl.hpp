@@ -16,7 +16,12 @@ ROWAN_FUNCTION std::map<std::string, Variable*> parameters_of(Variable& predict)
 }
 
 ROWAN_FUNCTION CheckpointEntry entry_of(std::string name, Value const& value) {
-    auto alias = std::make_shared<Value>(value.on_host());
+    std::shared_ptr<Value> alias;
+    try {
+        alias = std::make_shared<Value>(value.on_host());
+    } catch (TypeError const& e) {
+        throw TypeError(std::move(name), e.actual(), e.expected());
+    }
     auto const e = alias->elements();
     CheckpointEntry entry;
     entry.lod = alias->lod();
