@@ -11250,9 +11250,12 @@ ROWAN_FUNCTION std::span<std::byte const> ByteReader::bytes(char const* field, s
 // rowan/io/detail/file.hpp: InputFile, for reading and mapping files, and AtomicFile, which replaces a file atomically.
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 
 namespace rowan::inline v0::detail {
 
@@ -11265,6 +11268,12 @@ struct PosixFiles {
     static int close(int file);
     static int rename(char const* from, char const* to);
     static int unlink(char const* path);
+    static int lstat(char const* path, struct stat& about);
+    static int fstat(int file, struct stat& about);
+    static ssize_t readlink(char const* path, char* to, std::size_t n);
+    static int flock(int file, int operation);
+    static int fchown(int file, uid_t owner, gid_t group);
+    static int fchmod(int file, mode_t mode);
 };
 
 [[noreturn]] void throw_io(char const* operation, std::string const& path, int code = errno);
@@ -11276,6 +11285,35 @@ auto uninterrupted(Call const& call) {
         auto const result = call();
         if (result >= 0 || errno != EINTR) return result;
     }
+}
+
+/// errors   IoError if the path has a byte 0, where the system would cut it
+std::string checked_path(char const* operation, std::string path);
+
+/// The folder of a path, with a slash at its end.
+std::string folder_of(std::string const& path);
+
+/// The path of a new temporary file or folder in a folder. The name is short and cannot be guessed.
+std::string temporary_path(std::string const& folder);
+
+/// Removes a file, or a folder of files.
+void remove_temporary(std::string const& path);
+
+/// Removes the temporary files and folders that killed processes left in a folder: those without a lock.
+void remove_abandoned(std::string const& folder);
+
+/// Locks a new temporary file or folder, so that remove_abandoned keeps it. Returns whether it still exists: between
+/// its creation and the lock another process may have removed it. On a file system without locks, nothing is removed.
+/// errors   IoError if a system call fails
+template <class Files = PosixFiles>
+bool lock_temporary(int file, std::string const& path) {
+    if (uninterrupted([&] { return Files::flock(file, LOCK_EX | LOCK_NB); }) != 0) {
+        if (errno == EWOULDBLOCK) return false;
+        if (errno != ENOSYS && errno != EOPNOTSUPP && errno != ENOLCK) throw_io("lock", path);
+    }
+    struct stat about {};
+    if (uninterrupted([&] { return Files::fstat(file, about); }) != 0) throw_io("stat", path);
+    return about.st_nlink != 0;
 }
 
 /// A regular file that is open for reading.
@@ -11320,30 +11358,40 @@ private:
 Buffer<std::byte> read_file(std::string const& path);
 
 /// Replaces a file atomically: a temporary file in the same folder is written, flushed and renamed. Unless `commit` is
-/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed.
+/// called, the old file is unchanged. The destructor removes a temporary file that was not renamed; the next save in the
+/// folder removes one whose process was killed. The new file has the mode of the old one, and its owner and group where
+/// the system permits; if there is no old file, the umask applies. A symbolic link remains, and the file that it names
+/// is replaced. Other hard links to the old file keep the old contents.
 template <class Files = PosixFiles>
 class AtomicFile {
 public:
-    explicit AtomicFile(std::string path) : path_(std::move(path)) {
+    /// errors   IoError if the path has a byte 0 or names anything but a regular file, or a system call fails
+    explicit AtomicFile(std::string path) : AtomicFile() {
+        path_ = checked_path("create", std::move(path));
+        struct stat old {};
+        bool const replaces = find_target(old);
+        std::string const folder = folder_of(path_);
+        remove_abandoned(folder);
         for (int k = 0; file_ < 0; ++k) {
-            part_ = path_ + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-            file_ = open(part_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC);
-            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", part_);
+            std::string part = temporary_path(folder);
+            file_ = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, replaces ? 0600 : 0666);
+            if (file_ < 0 && (errno != EEXIST || k == 1000)) throw_io("create", path_);
+            if (file_ < 0) continue;
+            part_ = std::move(part);
+            if (!lock_temporary<Files>(file_, path_)) discard();
         }
+        if (replaces) keep_rights(old);
     }
     AtomicFile(AtomicFile const&) = delete;
     AtomicFile& operator=(AtomicFile const&) = delete;
-    ~AtomicFile() {
-        if (file_ >= 0) Files::close(file_);
-        if (!part_.empty()) Files::unlink(part_.c_str());
-    }
+    ~AtomicFile() { discard(); }
 
     /// errors   IoError if a system call fails
     void write(std::span<std::byte const> bytes) {
         while (!bytes.empty()) {
             ssize_t const n = uninterrupted([&] { return Files::write(file_, bytes.data(), bytes.size()); });
-            if (n < 0) throw_io("write", part_);
-            if (n == 0) throw_io("write", part_, ENOSPC);
+            if (n < 0) throw_io("write", path_);
+            if (n == 0) throw_io("write", path_, ENOSPC);
             bytes = bytes.subspan(static_cast<std::size_t>(n));
         }
     }
@@ -11351,8 +11399,7 @@ public:
     /// errors   IoError if a system call fails: the old file is then unchanged, or already replaced if only the fsync
     ///          of its folder failed
     void commit() {
-        std::size_t const slash = path_.rfind('/');
-        std::string const name = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+        std::string const name = folder_of(path_);
         struct Folder {
             int file;
             ~Folder() {
@@ -11360,16 +11407,48 @@ public:
             }
         } const folder{open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
         if (folder.file < 0) throw_io("open", name);
-        if (fsync(file_) != 0) throw_io("fsync", part_);
-        if (Files::close(std::exchange(file_, -1)) != 0) throw_io("close", part_);
-        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", part_);
+        if (fsync(file_) != 0) throw_io("fsync", path_);
+        if (Files::rename(part_.c_str(), path_.c_str()) != 0) throw_io("rename", path_);
         part_.clear();
         if (fsync(folder.file) != 0) throw_io("fsync", name);
     }
 
 private:
-    static int open(std::string const& path, int flags) {
-        return uninterrupted([&] { return Files::open(path.c_str(), flags, 0666); });
+    AtomicFile() = default;
+
+    /// Follows symbolic links, of which at most 40 in a row. Returns whether the file exists.
+    bool find_target(struct stat& about) {
+        for (int links = 0;; ++links) {
+            if (uninterrupted([&] { return Files::lstat(path_.c_str(), about); }) != 0) {
+                if (errno != ENOENT) throw_io("create", path_);
+                return false;
+            }
+            if (!S_ISLNK(about.st_mode)) break;
+            char to[PATH_MAX];
+            ssize_t const n = uninterrupted([&] { return Files::readlink(path_.c_str(), to, sizeof to); });
+            if (n < 0) throw_io("create", path_);
+            if (links == 40) throw_io("create", path_, ELOOP);
+            std::string const target(to, static_cast<std::size_t>(n));
+            path_ = target.starts_with('/') ? target : folder_of(path_) + target;
+        }
+        if (!S_ISREG(about.st_mode)) throw IoError("create", path_, "not a regular file", EINVAL);
+        return true;
+    }
+
+    void keep_rights(struct stat const& old) {
+        if (uninterrupted([&] { return Files::fchmod(file_, old.st_mode & 0777); }) != 0) throw_io("chmod", path_);
+        auto const same = static_cast<uid_t>(-1);
+        if (Files::fchown(file_, old.st_uid, old.st_gid) != 0) Files::fchown(file_, same, old.st_gid);
+    }
+
+    void discard() {
+        if (!part_.empty()) Files::unlink(part_.c_str());
+        part_.clear();
+        if (file_ >= 0) Files::close(std::exchange(file_, -1));
+    }
+
+    static int open(std::string const& path, int flags, mode_t mode = 0) {
+        return uninterrupted([&] { return Files::open(path.c_str(), flags, mode); });
     }
     static int fsync(int file) {
         return uninterrupted([&] { return Files::fsync(file); });
@@ -11387,8 +11466,11 @@ void write_file(std::string const& path, std::span<std::byte const> bytes);
 // rowan/io/detail/file_inl.hpp: definitions of rowan/io/detail/file.hpp.
 
 #if ROWAN_DEFINES_FUNCTIONS
+#include <dirent.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
+
+#include <random>
+#include <string_view>
 
 namespace rowan::inline v0::detail {
 
@@ -11408,12 +11490,80 @@ ROWAN_FUNCTION int PosixFiles::rename(char const* from, char const* to) { return
 
 ROWAN_FUNCTION int PosixFiles::unlink(char const* path) { return ::unlink(path); }
 
+ROWAN_FUNCTION int PosixFiles::lstat(char const* path, struct stat& about) { return ::lstat(path, &about); }
+
+ROWAN_FUNCTION int PosixFiles::fstat(int file, struct stat& about) { return ::fstat(file, &about); }
+
+ROWAN_FUNCTION ssize_t PosixFiles::readlink(char const* path, char* to, std::size_t n) {
+    return ::readlink(path, to, n);
+}
+
+ROWAN_FUNCTION int PosixFiles::flock(int file, int operation) { return ::flock(file, operation); }
+
+ROWAN_FUNCTION int PosixFiles::fchown(int file, uid_t owner, gid_t group) { return ::fchown(file, owner, group); }
+
+ROWAN_FUNCTION int PosixFiles::fchmod(int file, mode_t mode) { return ::fchmod(file, mode); }
+
 ROWAN_FUNCTION void throw_io(char const* operation, std::string const& path, int code) {
     throw IoError(operation, path, std::strerror(code), code);
 }
 
+ROWAN_FUNCTION std::string checked_path(char const* operation, std::string path) {
+    std::size_t const zero = path.find('\0');
+    if (zero != path.npos) {
+        throw IoError(
+            operation, path.substr(0, zero),
+            "the path has the byte 0 at position " + std::to_string(zero) + " of " + std::to_string(path.size()),
+            EINVAL);
+    }
+    return path;
+}
+
+ROWAN_FUNCTION std::string folder_of(std::string const& path) {
+    std::size_t const slash = path.rfind('/');
+    return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+inline constexpr std::string_view temporary_prefix = ".rowan-", hex_digits = "0123456789abcdef";
+inline constexpr std::size_t temporary_digits = 16;
+
+ROWAN_FUNCTION std::string temporary_path(std::string const& folder) {
+    std::random_device random;
+    std::string path = folder;
+    path += temporary_prefix;
+    for (std::size_t k = 0; k < temporary_digits; ++k) path += hex_digits[random() % 16];
+    return path;
+}
+
+/// Calls visit(name) for each entry of a folder, if the folder can be read.
+template <class Visit>
+void for_each_entry(std::string const& folder, Visit const& visit) {
+    std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const list(::opendir(folder.c_str()));
+    if (list == nullptr) return;
+    while (dirent const* const entry = ::readdir(list.get())) visit(std::string_view(entry->d_name));
+}
+
+ROWAN_FUNCTION void remove_temporary(std::string const& path) {
+    if (::unlink(path.c_str()) == 0 || errno != EISDIR) return;
+    for_each_entry(path, [&](std::string_view name) { ::unlink(std::string(path).append("/").append(name).c_str()); });
+    ::rmdir(path.c_str());
+}
+
+ROWAN_FUNCTION void remove_abandoned(std::string const& folder) {
+    for_each_entry(folder, [&](std::string_view name) {
+        if (!name.starts_with(temporary_prefix) || name.size() != temporary_prefix.size() + temporary_digits ||
+            name.find_first_not_of(hex_digits, temporary_prefix.size()) != name.npos)
+            return;
+        std::string const path = folder + std::string(name);
+        int const file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+        if (file < 0) return;
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) remove_temporary(path);
+        ::close(file);
+    });
+}
+
 ROWAN_FUNCTION InputFile::InputFile(std::string path)
-    : path_(std::move(path)),
+    : path_(checked_path("open", std::move(path))),
       // O_NONBLOCK: do not block on a pipe, which is then rejected as not a regular file
       file_(uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); })) {
     if (file_ < 0) throw_io("open", path_);
@@ -12014,8 +12164,7 @@ ROWAN_FUNCTION void check_npy_name(std::string const& name) {
 }
 
 ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
-    std::size_t const slash = path.rfind('/');
-    std::string const name = slash == path.npos ? "." : path.substr(0, slash + 1);
+    std::string const name = folder_of(path);
     int const file = uninterrupted([&] { return ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
     if (file < 0) throw_io("open", name);
     int const code = uninterrupted([&] { return ::fsync(file); }) != 0 ? errno : 0;
@@ -12023,11 +12172,52 @@ ROWAN_FUNCTION void sync_folder_of(std::string const& path) {
     if (code != 0) throw_io("fsync", name, code);
 }
 
+/// A locked temporary folder beside `target`, which is removed unless it is renamed to it.
+class NewFolder {
+public:
+    explicit NewFolder(std::string const& target) : NewFolder() {
+        target_ = target;
+        remove_abandoned(folder_of(target));
+        for (int k = 0; file_ < 0; ++k) {
+            std::string path = temporary_path(folder_of(target));
+            bool const made = ::mkdir(path.c_str(), 0777) == 0;
+            if (!made && (errno != EEXIST || k == 1000)) throw_io("create", target);
+            if (!made) continue;
+            path_ = std::move(path);
+            file_ = uninterrupted([&] { return ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+            if (file_ < 0 && (errno != ENOENT || k == 1000)) throw_io("create", target);
+            if (file_ < 0 || !lock_temporary(file_, target)) discard();
+        }
+    }
+    NewFolder(NewFolder const&) = delete;
+    NewFolder& operator=(NewFolder const&) = delete;
+    ~NewFolder() { discard(); }
+
+    std::string const& path() const noexcept { return path_; }
+
+    void rename() {
+        if (::rename(path_.c_str(), target_.c_str()) != 0) throw_io("rename", target_);
+        path_.clear();
+    }
+
+private:
+    NewFolder() = default;
+
+    void discard() {
+        if (!path_.empty()) remove_temporary(path_);
+        path_.clear();
+        if (file_ >= 0) ::close(std::exchange(file_, -1));
+    }
+
+    std::string target_, path_;
+    int file_ = -1;
+};
+
 }  // namespace rowan::inline v0::detail
 
 namespace rowan::inline v0 {
 
-ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(std::move(path)) {
+ROWAN_FUNCTION NpyFolder::NpyFolder(std::string path) : path_(detail::checked_path("open", std::move(path))) {
     std::unique_ptr<DIR, decltype([](DIR* d) { ::closedir(d); })> const folder(::opendir(path_.c_str()));
     if (folder == nullptr) detail::throw_io("open", path_);
     for (errno = 0; dirent const* const entry = ::readdir(folder.get()); errno = 0) {
@@ -12050,26 +12240,15 @@ ROWAN_FUNCTION std::string NpyFolder::file(std::string const& name) const {
 
 ROWAN_FUNCTION void save_npy_folder(std::string const& path, std::map<std::string, NpyArray> const& arrays) {
     for (auto const& [name, array] : arrays) detail::check_npy_name(name);
-    std::string const folder = path.substr(0, path.find_last_not_of('/') + 1);
-    std::string part;
-    for (int k = 0;; ++k) {
-        part = folder + "." + std::to_string(::getpid()) + "." + std::to_string(k) + ".part";
-        if (::mkdir(part.c_str(), 0777) == 0) break;
-        if (errno != EEXIST || k == 1000) detail::throw_io("create", part);
+    std::string const folder = detail::checked_path("create", path).substr(0, path.find_last_not_of('/') + 1);
+    detail::NewFolder part(folder);
+    for (auto const& [name, array] : arrays) {
+        detail::AtomicFile<> file(part.path() + "/" + name + ".npy");
+        file.write(std::as_bytes(std::span(array.header())));
+        file.write(array.elements());
+        file.commit();
     }
-    try {
-        for (auto const& [name, array] : arrays) {
-            detail::AtomicFile<> file(part + "/" + name + ".npy");
-            file.write(std::as_bytes(std::span(array.header())));
-            file.write(array.elements());
-            file.commit();
-        }
-        if (::rename(part.c_str(), folder.c_str()) != 0) detail::throw_io("rename", part);
-    } catch (...) {
-        for (auto const& [name, array] : arrays) ::unlink((part + "/" + name + ".npy").c_str());
-        ::rmdir(part.c_str());
-        throw;
-    }
+    part.rename();
     detail::sync_folder_of(folder);
 }
 
@@ -19129,7 +19308,10 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T, Device>>().value();
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
     }
 
     /// Returns the value of that name, of any kind.

@@ -82,6 +82,11 @@ TEST_CASE("a saved and loaded model has the same bits", "[io]") {
     CHECK(infer(in_another_order, batch, load_model(in_another_order, file.path)) == want);
 
     auto const bytes = file.read();
+    Scope not_run;
+    save_parameters(parameters, file.path);
+    save_model(build(not_run), load_parameters(file.path), file.path);
+    CHECK(file.read() == bytes);
+
     save_model(again, [](std::int64_t) { return std::vector<Feeds>(); }, load_model(again, file.path), file.path);
     CHECK(file.read() == bytes);
 }
@@ -149,6 +154,11 @@ TEST_CASE("files of another net, damaged files and missing files throw", "[io]")
     CHECK_THROWS_AS(load_model(predict, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, parameters, "no/such/file"), IoError);
     CHECK_THROWS_AS(save_model(predict, Parameters(), file.path), GraphError);
+    Parameters without = parameters.share();
+    without.set("table", Value());
+    CHECK_THROWS_WITH(save_model(predict, without, file.path), "table is nothing, expected a tensor");
+    CHECK_THROWS_WITH(save_parameters(without, file.path), "table is nothing, expected a tensor");
+    CHECK_THROWS_WITH(without.get<float>("table"), "table is nothing, expected LoDTensor<f32>");
 }
 
 TEST_CASE("saved training resumes as if it had not stopped", "[io]") {

@@ -21,7 +21,10 @@ public:
     /// cost     O(log variables)
     template <class T, class Device = Cpu>
     Tensor<T, Device> const& get(std::string_view name) const {
-        return find(name).get<LoDTensor<T, Device>>().value();
+        using V = LoDTensor<T, Device>;
+        Value const& value = find(name);
+        if (!value.is<V>()) throw TypeError(std::string(name), value.kind(), detail::kind_name<V>::text());
+        return value.get<V>().value();
     }
 
     /// Returns the value of that name, of any kind.
