@@ -2568,6 +2568,48 @@ Tensor<T, D> zip_elements(D const& exec, Map const& map, Tensor<T, D> const& x, 
 
 }  // namespace rowan::inline v0::detail
 
+// rowan/op/detail/dtype_text.hpp: the names of element types, for messages.
+
+namespace rowan::inline v0::detail {
+
+/// "f32", or "element type 1000" for a user-defined type.
+std::string dtype_text(std::int32_t wire);
+
+/// "f32, f64 or bf16"
+template <class First, class... T>
+std::string dtype_list() {
+    std::string text(dtype<First>::name);
+    std::size_t left = sizeof...(T);
+    ((text.append(--left == 0 ? " or " : ", ").append(dtype<T>::name)), ...);
+    return text;
+}
+
+}  // namespace rowan::inline v0::detail
+
+// rowan/op/detail/dtype_text_inl.hpp: definitions of rowan/op/detail/dtype_text.hpp.
+
+#if ROWAN_DEFINES_FUNCTIONS
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rowan::inline v0::detail {
+
+template <class... T>
+inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
+
+ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
+    for (auto const& [number, name] :
+         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
+        if (number == wire) return std::string(name);
+    }
+    return std::string("element type ").append(std::to_string(wire));
+}
+
+}  // namespace rowan::inline v0::detail
+
+#endif
+
 // rowan/op/var_spec.hpp: VarSpec, the type and shape of a variable, known before its value.
 
 #include <ostream>
@@ -2670,12 +2712,6 @@ constexpr VarSpec selected_rows_spec(Dims dims) {
 
 namespace rowan::inline v0::detail {
 
-template <class... T>
-inline constexpr std::array dtype_names{std::pair{dtype<T>::wire, dtype<T>::name}...};
-
-/// "f32", or "element type 1000" for a user-defined type.
-std::string dtype_text(std::int32_t wire);
-
 /// "LoDTensor<f32>", in the format of Value::kind().
 std::string kind_text(VarSpec const& spec);
 
@@ -2714,14 +2750,6 @@ struct kind_name<TensorArray<T, D>> {
 #if ROWAN_DEFINES_FUNCTIONS
 
 namespace rowan::inline v0::detail {
-
-ROWAN_FUNCTION std::string dtype_text(std::int32_t wire) {
-    for (auto const& [number, name] :
-         dtype_names<float, double, std::int32_t, std::int64_t, std::uint8_t, bool, bfloat16, float16>) {
-        if (number == wire) return std::string(name);
-    }
-    return std::string("element type ").append(std::to_string(wire));
-}
 
 ROWAN_FUNCTION std::string kind_text(VarSpec const& spec) {
     char const* const kind = spec.type == VarType::SELECTED_ROWS  ? "SelectedRows<"
@@ -5747,7 +5775,7 @@ namespace rowan::inline v0::spec {
 
 /// Throws a TypeError.
 [[noreturn]] inline void the_element_types_do_not_match(char const* field, std::int32_t actual, std::int32_t expected) {
-    throw TypeError(std::string(field) + " dtype", std::to_string(actual), std::to_string(expected));
+    throw TypeError(std::string(field) + " dtype", detail::dtype_text(actual), detail::dtype_text(expected));
 }
 
 /// Throws a ShapeError.
@@ -16919,6 +16947,67 @@ Var<T, Device> full(Dims const& dims, double value) {
 
 }  // namespace rowan::inline v0::layer
 
+// rowan/layer/detail/clip_mixed_types.hpp: clip_mixed_types, clips gradients of several element types together.
+
+namespace rowan::inline v0::detail {
+
+/// Whether an operator that clips gradients together has the steps of one gradient: `measure` returns a number, and
+/// `scaled` multiplies by what `factor` makes of the sum of these numbers.
+template <class Op>
+concept clips_mixed_types = requires(typename Op::attributes const& a, Tensor<float> const& x) {
+    Op::check(a);
+    { Op::measure(Cpu(), x) } -> std::same_as<double>;
+    { Op::factor(1.0, a) } -> std::same_as<double>;
+    { Op::scaled(Cpu(), x, 1.0) } -> std::same_as<Tensor<float>>;
+};
+
+/// `Op` for gradients whose element types are among T. The order of sums is that of `Op`: dense gradients in order,
+/// then row-sparse ones.
+template <class Op, class Device, class... T>
+struct clip_mixed_types : whole_op {
+    static constexpr std::string_view name = Op::name;
+    using inputs = typename Op::inputs;
+    using outputs = typename Op::outputs;
+
+    static std::vector<VarSpec> infer(Specs in, AttributesRef) { return {in.begin(), in.end()}; }
+
+    static void run(KernelCall const& c) {
+        Device const exec = c.exec.get<Device>();
+        auto const& options = c.attributes.get<typename Op::attributes>();
+        Op::check(options);
+        double measured = 0;
+        for (Value* const v : c.in) {
+            if (!(visit_dense<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...) &&
+                !(v->template is<SelectedRows<T, Device>>() || ...))
+                no_kernel(name, c.in);
+        }
+        for (Value* const v : c.in)
+            (visit_sparse<T>(*v, [&](auto const& x) { measured += Op::measure(exec, x); }) || ...);
+        double const factor = Op::factor(measured, options);
+        Results const to{c.in, c.out};
+        for (std::size_t i = 0; i < c.in.size(); ++i) {
+            auto const scale = [&](auto const& x) { to.store(i, Op::scaled(exec, x, factor)); };
+            ((visit_dense<T>(*c.in[i], scale) || visit_sparse<T>(*c.in[i], scale)) || ...);
+        }
+    }
+
+private:
+    template <class E, class F>
+    static bool visit_dense(Value const& v, F const& f) {
+        if (!v.is<LoDTensor<E, Device>>()) return false;
+        f(v.get<LoDTensor<E, Device>>().value());
+        return true;
+    }
+    template <class E, class F>
+    static bool visit_sparse(Value const& v, F const& f) {
+        if (!v.is<SelectedRows<E, Device>>()) return false;
+        f(v.get<SelectedRows<E, Device>>());
+        return true;
+    }
+};
+
+}  // namespace rowan::inline v0::detail
+
 // rowan/sparse/update_rows.hpp: update_rows, applies an update rule to the rows of a gradient.
 
 namespace rowan::inline v0 {
@@ -18211,14 +18300,20 @@ struct dtypes {};
 
 namespace layer {
 
+/// The element types of an optimizer or a GradientClip that is given none: float and double, and bfloat16 if its
+/// operator is one of rowan's.
+template <class O>
+using trained_dtypes = std::conditional_t<rowan::detail::is_in<typename O::op, rowan::detail::compiled_ops>,
+                                          dtypes<float, double, bfloat16>, dtypes<float, double>>;
+
 /// One of the optimizers of optimizers.hpp, or a user-defined one with the same members, for parameters of given
 /// element types on a device.
 template <class Device>
 class OptimizerOn {
 public:
-    /// For parameters of float and double.
+    /// For parameters of the element types in trained_dtypes<O>.
     template <optimizer_options O>
-    OptimizerOn(O const& o) : OptimizerOn(o, dtypes<float, double>{}) {}
+    OptimizerOn(O const& o) : OptimizerOn(o, trained_dtypes<O>{}) {}
 
     /// For parameters of other element types, such as user-defined ones.
     ///     Optimizer(AdaGrad{.learning_rate = 0.1}, dtypes<mine>{})
@@ -18277,11 +18372,12 @@ private:
     static op_kernel const& kernel_for(std::index_sequence<state...>);
 
     std::vector<Kind> kinds_;
+    std::string types_;  // their names
 };
 
 template <class Device>
 template <optimizer_options O, class... T>
-OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) {
+OptimizerOn<Device>::OptimizerOn(O const& o, dtypes<T...>) : types_(rowan::detail::dtype_list<T...>()) {
     static_assert((detail::is_element<T>() && ...),
                   "rowan::layer::Optimizer: specialize rowan::dtype<T> for each of these element types");
     (kinds_.push_back(
@@ -18298,8 +18394,8 @@ auto OptimizerOn<Device>::add(Scope& scope, ParameterGradient const& g) const ->
         added.keep();
         return update;
     }
-    throw TypeError(g.parameter->name(), "of element type " + std::to_string(g.parameter->spec().dtype),
-                    "an element type of the optimizer");
+    throw TypeError(std::string("the optimizer: the element type of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.parameter->spec().dtype), types_);
 }
 
 template <class Device>
@@ -18384,13 +18480,13 @@ op_kernel const& OptimizerOn<Device>::kernel_for(std::index_sequence<state...>) 
 using Optimizer = OptimizerOn<Cpu>;
 
 ROWAN_TEMPLATE(class OptimizerOn<Cpu>)
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, dtypes<float, double>))
-ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, dtypes<float, double>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Sgd const&, trained_dtypes<Sgd>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(AdaGrad const&, trained_dtypes<AdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RowwiseAdaGrad const&, trained_dtypes<RowwiseAdaGrad>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Momentum const&, trained_dtypes<Momentum>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Adam const&, trained_dtypes<Adam>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(RmsProp const&, trained_dtypes<RmsProp>))
+ROWAN_TEMPLATE(OptimizerOn<Cpu>::OptimizerOn(Ftrl const&, trained_dtypes<Ftrl>))
 
 }  // namespace layer
 
@@ -18619,6 +18715,21 @@ struct clip_by_global_norm_op {
                     ClipByNormOptions const& options = {}) {
         return clip_by_global_norm(exec, dense, sparse, options);
     }
+
+    // The steps, for gradients of several element types: measure each, sum, and scale each by the factor.
+
+    template <class D, class V>
+    static double measure(D exec, V const& x) {
+        return static_cast<double>(squared_norm(exec, x));
+    }
+    static double factor(double measured, ClipByNormOptions const& options) {
+        return detail::norm_factor(measured, options.max_norm);
+    }
+    template <class D, class V>
+    static V scaled(D exec, V const& x, double factor) {
+        return detail::scaled(exec, x, factor);
+    }
+    static void check(ClipByNormOptions const& options) { detail::check_max_norm(options.max_norm); }
 };
 
 }  // namespace rowan::inline v0
@@ -18647,7 +18758,8 @@ struct ClipByNorm {
     ClipByNormOptions options() const { return {max_norm}; }
 };
 
-/// Scales all gradients by one factor to the joint Euclidean norm max_norm if their joint norm is greater.
+/// Scales all gradients, of any element types, by one factor to the joint Euclidean norm max_norm if their joint norm
+/// is greater.
 struct ClipByGlobalNorm {
     double max_norm = 1;  ///< maximum norm
 
@@ -18671,9 +18783,9 @@ template <class Device>
 class GradientClipOn {
 public:
     GradientClipOn() = default;  ///< no clipping
-    /// For gradients of float and double.
+    /// For gradients of the element types in trained_dtypes<C>.
     template <gradient_clip_options C>
-    GradientClipOn(C const& c) : GradientClipOn(c, dtypes<float, double>{}) {}
+    GradientClipOn(C const& c) : GradientClipOn(c, trained_dtypes<C>{}) {}
 
     /// For gradients of other element types, such as user-defined ones.
     ///     GradientClip(ClipByNorm{.max_norm = 1}, dtypes<mine>{})
@@ -18683,32 +18795,45 @@ public:
     GradientClipOn(C const& c, dtypes<T...>);
 
     /// Adds the clipping operators to a scope and replaces the gradients by their results.
-    /// errors   TypeError if the element type of a gradient is not supported, or gradients that are clipped jointly
-    ///          differ in element type
+    /// errors   TypeError if the element type of a gradient is not supported, or gradients differ in element type and
+    ///          the operator that clips them jointly, such as a user-defined one, takes one type only
     /// cost     one operator for each gradient, or one for all jointly
     void add(Scope& scope, std::vector<ParameterGradient>& gradients) const;
 
 private:
+    using Make = std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)>;
     struct Kind {
         std::int32_t wire;
-        std::function<std::vector<Variable*>(Scope&, std::vector<Variable*>)> make;
+        Make make;
     };
 
-    [[noreturn]] static void refuse(ParameterGradient const& g, std::string const& expected);
+    [[noreturn]] void refuse(ParameterGradient const& g, std::string const& expected) const;
 
     std::vector<Kind> kinds_;
+    std::string name_, types_;  // of the operator and of the element types
     bool together_ = false;
+    Make make_mixed_;  // clips gradients of several element types together
 };
 
 template <class Device>
 template <gradient_clip_options C, class... T>
-GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>) {
+GradientClipOn<Device>::GradientClipOn(C const& c, dtypes<T...>)
+    : name_(C::op::name), types_(rowan::detail::dtype_list<T...>()) {
+    using Op = typename C::op;
     if constexpr (requires { C::together; }) together_ = C::together;
     (kinds_.push_back({dtype<T>::wire,
                        [c](Scope& scope, std::vector<Variable*> g) {
-                           return scope.new_op<typename C::op, Device, T>(std::move(g), c.options()).outputs;
+                           return scope.new_op<Op, Device, T>(std::move(g), c.options()).outputs;
                        }}),
      ...);
+    if constexpr (rowan::detail::clips_mixed_types<Op>) {
+        make_mixed_ = [c](Scope& scope, std::vector<Variable*> g) {
+            return scope
+                .new_op(rowan::detail::whole_kernel<rowan::detail::clip_mixed_types<Op, Device, T...>>::value,
+                        std::move(g), std::make_shared<typename Op::attributes const>(c.options()))
+                .outputs;
+        };
+    }
 }
 
 template <class Device>
@@ -18718,31 +18843,34 @@ void GradientClipOn<Device>::add(Scope& scope, std::vector<ParameterGradient>& g
     for (std::size_t begin = 0; begin < gradients.size(); begin += size) {
         std::int32_t const wire = gradients[begin].gradient->spec().dtype;
         std::vector<Variable*> some;
+        Make const* make = nullptr;
         for (std::size_t i = begin; i < begin + size; ++i) {
-            if (gradients[i].gradient->spec().dtype != wire)
-                refuse(gradients[i], std::string("that of the other gradients, ").append(std::to_string(wire)));
+            std::int32_t const own = gradients[i].gradient->spec().dtype;
+            auto const kind = std::ranges::find(kinds_, own, &Kind::wire);
+            if (kind == kinds_.end()) refuse(gradients[i], types_);
+            if (own != wire && !make_mixed_)
+                refuse(gradients[i], rowan::detail::dtype_text(wire).append(", that of the other gradients"));
+            make = own != wire || make == &make_mixed_ ? &make_mixed_ : &kind->make;
             some.push_back(gradients[i].gradient);
         }
-        auto const kind = std::ranges::find(kinds_, wire, &Kind::wire);
-        if (kind == kinds_.end()) refuse(gradients[begin], "an element type of the GradientClip");
-        auto const clipped = kind->make(scope, std::move(some));
+        auto const clipped = (*make)(scope, std::move(some));
         for (std::size_t i = 0; i < size; ++i) gradients[begin + i].gradient = clipped[i];
     }
 }
 
 template <class Device>
-void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) {
-    throw TypeError(std::string("the element type of the gradient of ").append(g.parameter->name()),
-                    std::to_string(g.gradient->spec().dtype), expected);
+void GradientClipOn<Device>::refuse(ParameterGradient const& g, std::string const& expected) const {
+    throw TypeError(std::string(name_).append(": the element type of the gradient of ").append(g.parameter->name()),
+                    rowan::detail::dtype_text(g.gradient->spec().dtype), expected);
 }
 
 /// Gradient clipping for nets on the host.
 using GradientClip = GradientClipOn<Cpu>;
 
 ROWAN_TEMPLATE(class GradientClipOn<Cpu>)
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, dtypes<float, double>))
-ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, dtypes<float, double>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByValue const&, trained_dtypes<ClipByValue>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByNorm const&, trained_dtypes<ClipByNorm>))
+ROWAN_TEMPLATE(GradientClipOn<Cpu>::GradientClipOn(ClipByGlobalNorm const&, trained_dtypes<ClipByGlobalNorm>))
 
 }  // namespace rowan::inline v0::layer
 
